@@ -52,7 +52,16 @@ export async function startSecond(
   const env = { ...environment, ...Object.fromEntries(names.map((name) => [name, String(portOf(name))])) };
   const logFile = layout.log(`${subject.name}-second`);
   const log = openSync(logFile, 'a');
-  const second = spawn(command[0]!, command.slice(1), { env, cwd: directory, stdio: ['ignore', log, log] });
+  // In a session of its own, as the launcher starts the first: Linux shares the processors between sessions first.
+  const second = spawn(command[0]!, command.slice(1), {
+    env,
+    cwd: directory,
+    stdio: ['ignore', log, log],
+    detached: true,
+  });
+  const kill = (): void => void second.kill('SIGKILL');
+  process.once('exit', kill);
+  second.once('exit', () => process.off('exit', kill));
   closeSync(log);
   const ended = once(second, 'exit') as Promise<[number | null, string | null]>;
   const adminPort = portOf('ADMIN_PORT');

@@ -4,7 +4,7 @@ import { createFolders, layoutOf, type Layout } from '../../development/launcher
 import { reservePorts } from '../../development/launcher/ports.mjs';
 import { discoverServices } from '../../development/launcher/services.mjs';
 import { LIMITED } from './limited-platform';
-import { ServiceAddress } from './service-address';
+import { ServiceAddresses, type OpenAddress } from './service-addresses';
 
 /** Longer than the gateway keeps an unused connection to a service. */
 const DRAIN_SECONDS = '4';
@@ -12,9 +12,7 @@ const DRAIN_SECONDS = '4';
 /** A port of a process: the variable that sets it, and the address that others use instead. */
 export interface Listener {
   variable: 'HTTP_PORT' | 'GRPC_PORT';
-  address: ServiceAddress;
-  /** Of the address. */
-  port: number;
+  address: OpenAddress;
 }
 
 export interface ReplaceableProcess {
@@ -41,7 +39,10 @@ export async function startReplicatedPlatform(dataDirectory: string): Promise<Re
   createFolders(layout);
   const services = discoverServices().filter(({ hasMain }) => hasMain);
   const ports = await reservePorts(layout.ports, portNamesOf(services));
-  const processes = (await Promise.all(services.map((service) => processesOf(service, ports)))).flat();
+  const addresses = new ServiceAddresses();
+  const processes = (
+    await Promise.all(services.map((service) => processesOf(service, ports, addresses)))
+  ).flat();
   const gateway = processes.find(({ name }) => name === 'gateway')!;
   const platform: RunningPlatform = await startPlatform({
     dataDirectory,
@@ -52,15 +53,18 @@ export async function startReplicatedPlatform(dataDirectory: string): Promise<Re
       DRAIN_SECONDS,
       ...LIMITED,
     },
+  }).catch((error: unknown) => {
+    addresses.close();
+    throw error;
   });
   return {
-    url: `http://127.0.0.1:${gateway.listeners[0]!.port}`,
+    url: `http://127.0.0.1:${gateway.listeners[0]!.address.port}`,
     processes,
     pidOf: (name) => platform.processIds()[name],
     layout,
     stop: async () => {
       await platform.stop();
-      for (const { listeners } of processes) for (const { address } of listeners) address.close();
+      addresses.close();
     },
   };
 }
@@ -68,12 +72,13 @@ export async function startReplicatedPlatform(dataDirectory: string): Promise<Re
 async function processesOf(
   { name, hasHttp, hasWorker }: { name: string; hasHttp: boolean; hasWorker: boolean },
   ports: Record<string, number>,
+  addresses: ServiceAddresses,
 ): Promise<ReplaceableProcess[]> {
   const adminPort = ports[`${name}-admin`]!;
   const openListener = async (variable: Listener['variable'], purpose: string): Promise<Listener> => {
-    const address = new ServiceAddress();
+    const address = await addresses.open();
     address.add({ port: ports[`${name}-${purpose}`]!, adminPort });
-    return { variable, address, port: await address.open() };
+    return { variable, address };
   };
   const listeners = [
     ...(hasHttp ? [await openListener('HTTP_PORT', 'http')] : []),
@@ -93,6 +98,6 @@ const addressesOf = (
     .flatMap(({ name, listeners }) =>
       listeners
         .filter((listener) => listener.variable === variable)
-        .map(({ port }) => `${name}=${before}${port}`),
+        .map(({ address }) => `${name}=${before}${address.port}`),
     )
     .join(',');

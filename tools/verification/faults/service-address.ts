@@ -1,4 +1,5 @@
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { probe } from '../../development/launcher/probes.mjs';
 
 const READINESS_CHECK_MILLISECONDS = 100;
@@ -15,21 +16,23 @@ export interface Replica {
  * for each other can start.
  */
 export class ServiceAddress {
-  private readonly replicas = new Map<Replica, 'ready' | 'not-ready'>();
+  /** By its admin port. */
+  private readonly replicas = new Map<number, { port: number; isReady: boolean }>();
   private readonly server: Server;
-  private readonly readinessTimer: NodeJS.Timeout;
+  private readonly onReadiness: (adminPorts: number[]) => void;
   private nextIndex = 0;
 
-  constructor() {
+  /** @param onReadiness is told the admin ports of those that are ready, whenever they change */
+  constructor(onReadiness: (adminPorts: number[]) => void) {
+    this.onReadiness = onReadiness;
     this.server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
-      const replica = this.next();
-      if (!replica) return void client.destroy();
-      const server = connect({ port: replica.port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+      const port = this.nextPort();
+      if (port === undefined) return void client.destroy();
+      const server = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
       client.pipe(server).pipe(client);
       client.on('error', () => server.destroy());
       server.on('error', () => client.resetAndDestroy());
     });
-    this.readinessTimer = setInterval(() => void this.checkReadiness(), READINESS_CHECK_MILLISECONDS);
   }
 
   /** Listens on a free port, and returns it. */
@@ -38,40 +41,37 @@ export class ServiceAddress {
     return (this.server.address() as AddressInfo).port;
   }
 
-  add(replica: Replica): void {
-    this.replicas.set(replica, 'not-ready');
+  add({ port, adminPort }: Replica): void {
+    const replica = { port, isReady: false };
+    this.replicas.set(adminPort, replica);
+    void this.watch(adminPort, replica);
   }
 
-  remove(replica: Replica): void {
-    this.replicas.delete(replica);
+  remove({ adminPort }: Replica): void {
+    this.replicas.delete(adminPort);
+    this.reportReadiness();
   }
 
-  /** Whether the replica with this admin port receives new connections. */
-  isReady(adminPort: number): boolean {
-    return [...this.replicas].some(
-      ([replica, state]) => replica.adminPort === adminPort && state === 'ready',
-    );
+  private nextPort(): number | undefined {
+    const all = [...this.replicas.values()];
+    const ready = all.filter(({ isReady }) => isReady);
+    const candidates = ready.length > 0 ? ready : all;
+    return candidates[this.nextIndex++ % candidates.length]?.port;
   }
 
-  close(): void {
-    clearInterval(this.readinessTimer);
-    this.server.close();
+  private async watch(adminPort: number, replica: { isReady: boolean }): Promise<void> {
+    while (this.replicas.get(adminPort) === replica) {
+      const error = await probe({ kind: 'http', url: `http://127.0.0.1:${adminPort}/readyz` });
+      const isReady = error === undefined;
+      if (isReady !== replica.isReady) {
+        replica.isReady = isReady;
+        this.reportReadiness();
+      }
+      await pause(READINESS_CHECK_MILLISECONDS);
+    }
   }
 
-  private next(): Replica | undefined {
-    const all = [...this.replicas];
-    const ready = all.filter(([, state]) => state === 'ready');
-    const candidates = (ready.length > 0 ? ready : all).map(([replica]) => replica);
-    return candidates[this.nextIndex++ % candidates.length];
-  }
-
-  private async checkReadiness(): Promise<void> {
-    await Promise.all(
-      [...this.replicas.keys()].map(async (replica) => {
-        const error = await probe({ kind: 'http', url: `http://127.0.0.1:${replica.adminPort}/readyz` });
-        if (this.replicas.has(replica))
-          this.replicas.set(replica, error === undefined ? 'ready' : 'not-ready');
-      }),
-    );
+  private reportReadiness(): void {
+    this.onReadiness([...this.replicas].filter(([, { isReady }]) => isReady).map(([adminPort]) => adminPort));
   }
 }
