@@ -7,6 +7,7 @@ import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
 import { failImport } from '../src/app/end-import';
 import { importInSingleTransaction } from '../src/app/import-in-single-transaction';
+import { JobChanged } from '../src/store/import-store';
 import {
   importFile,
   mappedImport,
@@ -454,6 +455,17 @@ describe('an import without a worker', () => {
         }),
       );
     });
+  });
+
+  it('is executed as it is then where it was changed at the same moment', async () => {
+    const caller = aCaller();
+    const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    const advance = jest.spyOn(exchange.imports, 'advance').mockRejectedValueOnce(new JobChanged());
+    const { status } = await exchange.as(caller).post(`/imports/${jobId}/execute`);
+    advance.mockRestore();
+
+    expect(status).toBe(202);
+    expect((await exchange.imports.get(caller.tenantId, jobId)).status).toBe('Executing');
   });
 
   it.each(['dry-run', 'execute'])(

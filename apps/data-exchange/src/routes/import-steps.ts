@@ -168,25 +168,22 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const earlier = await imports.get(caller.tenantId, params.jobId);
     if (earlier.caller && isRetry(caller, earlier.caller))
       return accepted(toImportResponse(earlier), `/imports/${earlier.id}`);
-    const { job } = await prepare(caller, params.jobId, 'execute');
-    await starter.requireReady();
-    const started = await imports.advance(
-      caller.tenantId,
-      job.id,
-      'execute',
-      {
+    const started = await onCurrentJob(async () => {
+      const { job } = await prepare(caller, params.jobId, 'execute');
+      await starter.requireReady();
+      const data = {
         status: 'Executing',
         options: { ...readOptions(body) },
         caller: { ...starterOf(caller) },
         executedAt: clock.now(),
-      },
-      {
+      };
+      return imports.advance(caller.tenantId, job.id, 'execute', data, {
         change: changeBy(caller),
         requireRoom: (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
-      },
-    );
+      });
+    });
     await starter.startImport(started);
-    return accepted(toImportResponse(started), `/imports/${job.id}`);
+    return accepted(toImportResponse(started), `/imports/${started.id}`);
   });
 }
 

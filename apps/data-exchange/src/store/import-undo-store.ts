@@ -149,14 +149,14 @@ const INSERT_KEPT_ROWS = `
 
 /**
  * Nobody reads more of them, and an undo may keep millions. A version before stored them all: they go in parts, since one
- * statement for all of them takes longer than it may.
+ * statement for all of them takes longer than it may. By their places: by keys it takes their square.
  */
 const DELETE_LATER_KEPT_ROWS = `
   DELETE FROM import_kept_row
-  WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND (write_number, position) IN (
-    SELECT write_number, position FROM import_kept_row WHERE tenant_id = $1::uuid AND job_id = $2::uuid
+  WHERE tenant_id = $1::uuid AND job_id = $2::uuid AND ctid = ANY (ARRAY(
+    SELECT ctid FROM import_kept_row WHERE tenant_id = $1::uuid AND job_id = $2::uuid
     ORDER BY row_number NULLS LAST, write_number, position
-    OFFSET ${REPORT_ROW_ERRORS_MAX} LIMIT ${DELETED_MAX})`;
+    OFFSET ${REPORT_ROW_ERRORS_MAX} LIMIT ${DELETED_MAX}))`;
 
 /** An undo that failed continues where it stopped. */
 const BEGIN = `

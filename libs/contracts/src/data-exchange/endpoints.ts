@@ -348,7 +348,7 @@ export const executeImport = endpoint({
   params: byJob,
   body: ImportOptions.nullish(),
   success: { status: 202, body: ImportJobResponse },
-  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  problems: ['import-job-not-found', 'import-in-wrong-state', 'stale-version'],
   rateLimitClass: 'expensive',
 });
 
