@@ -130,7 +130,7 @@ describe('/operations/dead-letters', () => {
     const request = replay({ service: 'timeline' });
     const headers = { ...request.headers, 'idempotency-key': 'slow' };
     const send = async () => (await fetch('/operations/dead-letters/replay', { ...request, headers })).status;
-    expect([await send(), await send()]).toEqual([504, 409]);
+    expect([await send(), await send()]).toEqual([503, 409]);
   });
 
   it('is 503 while the service does not respond', async () => {
