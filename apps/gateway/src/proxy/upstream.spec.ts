@@ -40,7 +40,7 @@ it.each([
 });
 
 it('tells a service that takes too long, and may still do what it was asked for, from one that is away', async () => {
-  const server = createServer(() => undefined);
+  const server = createServer(() => undefined).unref();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const upstream = new Upstream('things', `http://127.0.0.1:${port}`, settings, systemClock);
