@@ -217,7 +217,8 @@ export class BatchImporter {
 
   /**
    * Writes rows for which there is room, or says that there is none. Which of them are new is not known before: the room
-   * of those that are not is given back once they are committed, because where that fails all of it is.
+   * of those that are not is given back once they are committed, because where that fails all of it is; of an import of
+   * all rows or none, and of a dry-run, at once.
    */
   private async inRoomFor<Result extends { written: Written }>(
     rows: readonly ImportRow[],

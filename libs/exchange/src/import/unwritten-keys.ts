@@ -10,7 +10,7 @@ const KNOWN_KEYS_MAX = 200_000;
  * and many at once are stored there in the order of its index, which takes less than a few for each batch.
  */
 export class RecentKeys {
-  /** How many are kept in memory, each in some 100 bytes. */
+  /** How many are kept in memory, each in less than 200 bytes. */
   static maximum = 65_536;
 
   private rows = new Map<string, number>();
