@@ -8,7 +8,7 @@ import type { Replica } from './service-address.ts';
 export type AddressRequest =
   { kind: 'open'; at: number } | { kind: 'add' | 'remove'; at: number; replica: Replica };
 
-/** What it answers: that an address listens, and which of its replicas are ready whenever that changes. */
+/** What it responds with: that an address listens, and which of its replicas are ready whenever that changes. */
 export type AddressReport =
   { kind: 'open'; at: number; port: number } | { kind: 'ready'; at: number; adminPorts: number[] };
 

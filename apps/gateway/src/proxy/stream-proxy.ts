@@ -102,8 +102,8 @@ async function passOn(
 }
 
 /**
- * The problem; undefined where it is too long, or does not arrive in time. What is left of it is discarded, for to destroy
- * the response of the service would destroy the client's.
+ * The problem; undefined where it is too long, or does not arrive in time. What is left of it is discarded:
+ * destroying the response of the service would destroy the client's.
  */
 async function readProblem(
   upstreamResponse: IncomingMessage,

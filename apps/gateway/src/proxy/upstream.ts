@@ -218,6 +218,9 @@ export class Upstream {
         method,
         path,
         signal,
+        // Only the signal ends the call: what ended it before would not be known for a time-out.
+        headersTimeout: 0,
+        bodyTimeout: 0,
         headers: {
           [CALLER_HEADER]: signed,
           ...(text !== undefined && { 'content-type': 'application/json' }),

@@ -83,8 +83,8 @@ export async function connectMessaging(
     opened = { connection, jetstream: jetstream(connection) };
     resolve();
   };
-  // What fails then is only the closing of a connection that was lost meanwhile.
-  open().catch((err: unknown) => log.warn({ err }, 'the connection to NATS could not be closed'));
+  // What fails then is mostly the closing of a connection that was lost meanwhile.
+  open().catch((err: unknown) => log.error({ err }, 'the connection to NATS could not be used'));
   await Promise.race([connecting, pause(startMilliseconds, undefined, { ref: false })]);
   return {
     get connection() {
