@@ -5,6 +5,7 @@ import { accepted, noContent, slow } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
 import type { z } from 'zod';
 import { dryRun } from '../app/dry-run';
+import { isRetry, starterOf } from '../app/job-starter';
 import { onCurrentJob } from '../app/on-current-job';
 import { readPreview } from '../app/read-preview';
 import { withDefaultOptions } from '../app/send-file';
@@ -22,7 +23,6 @@ import { toFindingsResponse } from './import-findings-response';
 import { toPreviewResponse } from './import-preview-response';
 import { toReport } from './import-report-response';
 import { importResponse } from './import-response';
-import { isRetry, starterOf } from './job-starter';
 
 const {
   confirmImportMappings,

@@ -1,6 +1,7 @@
 import type { Api } from '@plinth/http/api';
 import { accepted, events } from '@plinth/http/response';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
+import { isRetry, starterOf } from '../app/job-starter';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
@@ -12,7 +13,6 @@ import {
   importNotUndone,
 } from '../domain/problems';
 import { toUndoResponse } from './import-undo-response';
-import { isRetry, starterOf } from './job-starter';
 
 const { getImportUndo, undoImport, watchImportUndo } = dataExchangeEndpoints;
 
