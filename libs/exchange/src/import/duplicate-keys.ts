@@ -127,8 +127,7 @@ export async function recordUnwrittenKeys(
   const hashed = rows.map(({ key, rowNumber }): HashedRow => [hashKey(key), rowNumber]);
   if (!recent) return storeUnwrittenKeys(context, hashed, unwrittenKeys);
   for (const [hash, rowNumber] of hashed) recent.add(hash, rowNumber);
-  const many = recent.takeIfMany();
-  if (many.length > 0) await storeUnwrittenKeys(context, many, unwrittenKeys);
+  for (const part of recent.takeIfMany()) await storeUnwrittenKeys(context, part, unwrittenKeys);
 }
 
 type HashedRow = [hash: string, rowNumber: number];
