@@ -46,8 +46,8 @@ export class RequestTurns {
     private readonly options: RequestTurnsOptions,
     private readonly clock: Clock,
   ) {
-    const { count, waitingMax = Infinity, isBusy = () => false } = options;
-    const timesFree = (): number => (isBusy() ? TIMES_FREE_WHILE_BUSY : 1);
+    const { count, waitingMax = Infinity } = options;
+    const timesFree = (): number => (this.isBusy() ? TIMES_FREE_WHILE_BUSY : 1);
     const refused = (scope: ShareScope) => shareUsedUp(scope, 'large requests');
     this.places = new FairPlaces({ places: count, timesFree, waitingMax, refused });
   }
@@ -92,15 +92,18 @@ export class RequestTurns {
       clearTimeout(timer);
       this.places.leave(owner);
     };
-    const { turnMilliseconds, isBusy = () => false } = this.options;
     let looks = 0;
     // Where all requests take longer because there are too many of them in the service, more would only make it worse.
     const look = (): void => {
-      if (++looks < TIMES_LONGER && isBusy()) timer.refresh();
+      if (++looks < TIMES_LONGER && this.isBusy()) timer.refresh();
       else end();
     };
     let hasEnded = false;
-    const timer = setTimeout(look, turnMilliseconds);
+    const timer = setTimeout(look, this.options.turnMilliseconds);
     return end;
+  }
+
+  private isBusy(): boolean {
+    return this.options.isBusy?.() ?? false;
   }
 }
