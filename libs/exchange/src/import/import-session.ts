@@ -18,7 +18,8 @@ import {
   sealLedger,
   type BatchKey,
 } from './import-ledger';
-import { RecentKeys, UnwrittenKeys } from './unwritten-keys';
+import { RecentKeys } from './recent-keys';
+import { UnwrittenKeys } from './unwritten-keys';
 
 /** What is to be known of a batch while it is applied, and of the one before it. */
 export interface Applying {
