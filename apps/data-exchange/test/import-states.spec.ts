@@ -244,6 +244,11 @@ describe('an import without a worker', () => {
     };
     const run = (deps: Partial<DataExchange>, { tenantId }: Caller, jobId: string) =>
       importInSingleTransaction({ ...exchange, ...deps }, tenantId, jobId, new AbortController().signal);
+    const runUntilKilledAtEnd = async (caller: Caller, jobId: string) => {
+      const finish = () => Promise.reject(new Error('killed'));
+      const imports = { ...exchange.imports, finish };
+      await expect(run({ imports }, caller, jobId)).rejects.toThrow('killed');
+    };
     const cancel = ({ tenantId }: Caller, jobId: string) =>
       exchange.imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: new Date() });
     const endOf = async (caller: Caller, jobId: string) =>
@@ -252,10 +257,7 @@ describe('an import without a worker', () => {
     it('counts what a run committed that was killed then, also where it is cancelled since', async () => {
       const caller = aCaller();
       const jobId = await executing(caller, 'code,title\nA,a\nB,b\n');
-      const finish = () => Promise.reject(new Error('killed'));
-      await expect(run({ imports: { ...exchange.imports, finish } }, caller, jobId)).rejects.toThrow(
-        'killed',
-      );
+      await runUntilKilledAtEnd(caller, jobId);
       await cancel(caller, jobId);
 
       await run({}, caller, jobId);
@@ -272,10 +274,7 @@ describe('an import without a worker', () => {
     describe('finds the rows that failed again where the run that found them could not store its end', () => {
       const failedOnce = async (caller: Caller) => {
         const jobId = await executing(caller, 'code,title\nA,a\nB,\n');
-        const finish = () => Promise.reject(new Error('killed'));
-        await expect(run({ imports: { ...exchange.imports, finish } }, caller, jobId)).rejects.toThrow(
-          'killed',
-        );
+        await runUntilKilledAtEnd(caller, jobId);
         return jobId;
       };
 

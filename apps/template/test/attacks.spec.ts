@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { silentLog } from '@plinth/runtime/process/log';
 import { bundledProgram } from '@plinth/testing/bundled-program';
 import { aCaller } from '@plinth/testing/http';
-import { defaultLimits } from '../src/render/language/meter';
 import { sandboxPool, type SandboxPool } from '../src/render/sandbox-pool';
 import type { RenderTask } from '../src/render/sandbox/protocol';
+import { aRenderTask } from './a-render-task';
 import { attackCorpus, bombs, hostileData, type Canaries } from './attack-corpus';
 import { published, saved, startTemplates, type Templates } from './start-templates';
 
@@ -47,20 +47,8 @@ describe('a hostile template', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const task = (source: string, isMarkup: boolean): RenderTask => ({
-    kind: 'render',
-    source,
-    mimeType: isMarkup ? 'text/html' : 'text/plain',
-    format: 'html',
-    partials: {},
-    texts: {},
-    settings: {},
-    globals: '{}',
-    data: hostileData,
-    culture: 'en',
-    timeZone: 'UTC',
-    limits: defaultLimits,
-  });
+  const task = (source: string, isMarkup: boolean): RenderTask =>
+    aRenderTask(source, { mimeType: isMarkup ? 'text/html' : 'text/plain', data: hostileData });
 
   it('reaches neither environment, files, sockets nor code, in more than 2,000 attempts', async () => {
     const corpus = attackCorpus(canaries);

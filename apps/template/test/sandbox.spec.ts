@@ -4,6 +4,7 @@ import { bundledProgram } from '@plinth/testing/bundled-program';
 import { defaultLimits } from '../src/render/language/meter';
 import { sandboxPool, type SandboxPool } from '../src/render/sandbox-pool';
 import type { RenderTask } from '../src/render/sandbox/protocol';
+import { aRenderTask } from './a-render-task';
 
 const aPool = (options: { processes: number; millisecondsMax: number }): SandboxPool => {
   const bounds = { queueMax: 100, memoryMegabytesMax: 192 };
@@ -24,25 +25,7 @@ const render = (
   more: Partial<RenderTask> = {},
   by: SandboxPool = pool,
   tenantId = 'tenant',
-) =>
-  by.run(
-    { tenantId, userId: 'ada' },
-    {
-      kind: 'render',
-      source,
-      mimeType: 'text/html',
-      format: 'html',
-      partials: {},
-      texts: {},
-      settings: {},
-      globals: '{}',
-      data: '{}',
-      culture: 'en',
-      timeZone: 'UTC',
-      limits: defaultLimits,
-      ...more,
-    },
-  );
+) => by.run({ tenantId, userId: 'ada' }, aRenderTask(source, more));
 
 describe('the plain text of a rendered page', () => {
   it.each([

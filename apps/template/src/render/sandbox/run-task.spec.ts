@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { aRenderTask } from '../../../test/a-render-task';
 import { defaultLimits } from '../language/meter';
 import { runTask } from './run-task';
 
@@ -22,20 +23,8 @@ describe('parsed templates', () => {
 describe('a filter of markup', () => {
   it('looks for tags that it cut in one pass, however many there are', async () => {
     const source = `{% set x %}${'<a'.repeat(300_000)}>{% endset %}{{ x | upper | length }}`;
-    const result = await runTask({
-      kind: 'render',
-      source,
-      mimeType: 'text/html',
-      format: 'html',
-      partials: {},
-      texts: {},
-      settings: {},
-      globals: '{}',
-      data: '{}',
-      culture: 'en',
-      timeZone: 'UTC',
-      limits: { ...defaultLimits, milliseconds: 20_000 },
-    });
+    const limits = { ...defaultLimits, milliseconds: 20_000 };
+    const result = await runTask(aRenderTask(source, { limits }));
     expect(result).toMatchObject({ kind: 'rendered', html: '600001' });
   });
 });
