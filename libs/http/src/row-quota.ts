@@ -1,6 +1,6 @@
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { BoundedMap } from '@plinth/kernel/bounded-map';
-import { onRollback } from '@plinth/runtime/postgres/on-rollback';
+import { onRollback } from '@plinth/runtime/postgres/beside-transaction';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { forPlatform } from '@plinth/runtime/process/current-work';
 import type { Problem } from '@plinth/kernel/problem';

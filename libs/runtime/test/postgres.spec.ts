@@ -14,7 +14,7 @@ import {
   type Planning,
   type RawStatements,
 } from '@plinth/runtime/postgres/postgres';
-import { onRollback } from '@plinth/runtime/postgres/on-rollback';
+import { onRollback } from '@plinth/runtime/postgres/beside-transaction';
 import { rawStatements, send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { tenantDatabase } from '@plinth/runtime/postgres/tenant-database';
 import { plainDatabase } from '@plinth/testing/plain-database';

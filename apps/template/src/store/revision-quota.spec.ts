@@ -1,4 +1,4 @@
-import { undoingOnRollback } from '@plinth/runtime/postgres/on-rollback';
+import { undoingOnRollback } from '@plinth/runtime/postgres/beside-transaction';
 import { silentLog } from '@plinth/runtime/process/log';
 import { Registry } from 'prom-client';
 import { revisionQuota } from './revision-quota';

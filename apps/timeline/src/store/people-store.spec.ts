@@ -1,4 +1,4 @@
-import { onRollback, undoingOnRollback } from '@plinth/runtime/postgres/on-rollback';
+import { onRollback, undoingOnRollback } from '@plinth/runtime/postgres/beside-transaction';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Prisma } from '../generated/client';

@@ -1,5 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
-import { onCommit } from '@plinth/runtime/postgres/on-rollback';
+import { onCommit } from '@plinth/runtime/postgres/beside-transaction';
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
 import type { BulkTransaction } from '../bulk-transaction';
 import {

@@ -1,7 +1,7 @@
 import { type Problem, unavailable } from '@plinth/kernel/problem';
 import { escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { FairPool, type Scope } from './fair-pool';
-import { undoingOnRollback } from './on-rollback';
+import { undoingOnRollback } from './beside-transaction';
 import { sendTogether } from './raw-statements';
 import { ConfigurationError } from '../process/config';
 import type { Log } from '../process/log';

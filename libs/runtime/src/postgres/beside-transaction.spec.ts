@@ -1,4 +1,4 @@
-import { onCommit, onRollback, undoingOnRollback } from './on-rollback';
+import { onCommit, onRollback, undoingOnRollback } from './beside-transaction';
 
 describe('what is done beside a transaction', () => {
   const done: string[] = [];
