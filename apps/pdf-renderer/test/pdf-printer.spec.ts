@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Browser } from 'puppeteer-core';
 import { silentLog } from '@plinth/runtime/process/log';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { eventually } from '@plinth/testing/eventually';
@@ -30,9 +31,9 @@ const defaults: PdfOptions = {
   megabytesMax: 768,
 };
 
-function printer(options: Partial<PdfOptions> = {}) {
+function printer(options: Partial<PdfOptions> = {}, from = chromium) {
   const metrics = createMetrics('pdf-renderer');
-  const { inTurn, close } = pdfPrinter(() => chromium, { ...defaults, ...options }, silentLog(), metrics);
+  const { inTurn, close } = pdfPrinter(() => from, { ...defaults, ...options }, silentLog(), metrics);
   const never = new AbortController().signal;
   return {
     print: (owner: ShareOwner, html: string, page: PageSetup, signal = never) =>
@@ -220,6 +221,18 @@ describe('the PDF printer', () => {
 
     expect(textOfPdf(await own.print(ada, 'next', {}))).toContain('next');
     expect(await own.browsers()).toBe(1);
+    await own.close();
+  });
+
+  it('prints on while the browser that replaces it starts', async () => {
+    const next = Promise.withResolvers<Browser>();
+    const launches = [chromium!.launch, () => next.promise];
+    const own = printer({ documentsPerBrowser: 1 }, { ...chromium!, launch: () => launches.shift()!() });
+    await own.print(ada, 'the last of the first browser', {});
+
+    expect(textOfPdf(await own.print(ada, 'one more', {}))).toContain('one more');
+
+    next.resolve(await chromium!.launch());
     await own.close();
   });
 

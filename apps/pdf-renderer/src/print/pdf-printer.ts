@@ -16,7 +16,7 @@ export interface PdfOptions {
   pages: number;
   /** Documents that may wait; more are refused. */
   queueMax: number;
-  /** Documents after which the browser is replaced by a new printBrowser. */
+  /** Documents after which the browser is replaced by a new one. */
   documentsPerBrowser: number;
   millisecondsMax: number;
   bytesMax: number;
@@ -67,6 +67,8 @@ interface PrintBrowser {
   printed: number;
   printing: number;
   isRetired: boolean;
+  /** The browser that takes over from it. */
+  successor?: Promise<PrintBrowser>;
   /** Whether the process of a page was ended because it took too much memory, and nobody was told yet. */
   isPageEnded: boolean;
   /** Tabs that no tenant has used. */
@@ -85,8 +87,7 @@ export function pdfPrinter(
   metrics: Registry,
 ): PdfPrinter {
   let chromium: Chromium | undefined;
-  let starting: Promise<PrintBrowser> | undefined;
-  let current: PrintBrowser | undefined;
+  let current: Promise<PrintBrowser> | undefined;
   const places = new FairPlaces({
     places: options.pages,
     waitingMax: options.queueMax,
@@ -118,7 +119,6 @@ export function pdfPrinter(
       fresh: [],
       used: [],
     };
-    current = started;
     browsers.inc();
     const isPrinting = () => started.printing > 0;
     const endWatch = limitMemory(browser.process(), options.megabytesMax, isPrinting, () => {
@@ -133,22 +133,42 @@ export function pdfPrinter(
     return started;
   };
 
-  const currentBrowser = (): Promise<PrintBrowser> => {
-    starting ??= start().catch((error: unknown) => {
-      starting = undefined;
+  const startOrExplain = (): Promise<PrintBrowser> =>
+    start().catch((error: unknown) => {
       if (error instanceof Problem) throw error;
       log.warn({ err: error }, 'Chromium did not start');
       throw browserNotStarted(error);
     });
-    return starting;
+
+  const currentBrowser = async (): Promise<PrintBrowser> => {
+    for (;;) {
+      const starting = (current ??= startOrExplain());
+      const started = await starting.catch(() => undefined);
+      if (started?.isRetired === false) return started;
+      if (current === starting) current = started?.successor;
+      if (!started) return starting;
+    }
   };
 
   /** Takes a browser out of service; it is closed when its last document is printed. */
   const retire = (old: PrintBrowser): void => {
     if (old.isRetired) return;
     old.isRetired = true;
-    if (current === old) starting = undefined;
     if (old.printing === 0) void closeBrowser(old.browser);
+  };
+
+  /** Has a browser print on until another one is ready, so that no document waits for its start. */
+  const replace = async (old: PrintBrowser): Promise<void> => {
+    if (old.successor) return;
+    old.successor = startOrExplain();
+    try {
+      const { fresh } = await old.successor;
+      await Promise.allSettled(fresh);
+    } catch {
+      // The next document starts a browser.
+      delete old.successor;
+    }
+    retire(old);
   };
 
   const printOn = async (
@@ -160,7 +180,7 @@ export function pdfPrinter(
   ): Promise<Buffer> => {
     printBrowser.printing++;
     printBrowser.printed++;
-    if (printBrowser.printed >= options.documentsPerBrowser) retire(printBrowser);
+    if (printBrowser.printed >= options.documentsPerBrowser) void replace(printBrowser);
     let tab: Tab | undefined;
     try {
       tab = await within(
@@ -247,8 +267,11 @@ export function pdfPrinter(
     warm: async () => void (await currentBrowser()),
     places,
     async close() {
-      const last = await starting?.catch(() => undefined);
-      if (last) await closeBrowser(last.browser);
+      for (let next = current; next;) {
+        const started = await next.catch(() => undefined);
+        if (started) await closeBrowser(started.browser);
+        next = started?.successor;
+      }
     },
   };
 }
