@@ -1,7 +1,7 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
-import { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, FairPlaces, type FairPlacesOptions } from '@plinth/runtime/process/fair-places';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -10,7 +10,6 @@ import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import type { DataExchangeConfig } from './config';
 import { ArrivingBytes } from './app/arriving-bytes';
-import { correctionPlaces } from './app/open-correction-file';
 import { SharedProgress } from './app/shared-progress';
 import { PrismaClient, type Prisma } from './generated/client';
 import { connectOwners } from './grpc/owners';
@@ -37,13 +36,21 @@ import { countWorkers } from './temporal/worker-count';
  */
 const WORKBOOKS_MAX = 3;
 
-/** How many dry-runs, and how many previews, may wait for a place. */
+/** Downloads of correction files at the same time, which are written as their clients read them. */
+const CORRECTION_FILES_MAX = 16;
+const CORRECTION_FILE_MILLISECONDS_MAX = 10_000;
+
+/** How many of each kind may wait for a place. */
 const WAITING_MAX = 100;
 
-const places = (count: number, what: string, timesFree = 1): FairPlaces =>
+const places = (
+  count: number,
+  what: string,
+  options: Pick<FairPlacesOptions, 'timesFree' | 'patienceMilliseconds'> = {},
+): FairPlaces =>
   new FairPlaces({
+    ...options,
     places: count,
-    timesFree,
     waitingMax: WAITING_MAX,
     refused: (scope) => shareUsedUp(scope, `${what} that wait`, 10),
   });
@@ -72,8 +79,10 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
 
   const dryRunPlaces = places(config.EXCHANGE_DRY_RUNS_MAX, 'dry-runs');
   const previewPlaces = places(config.EXCHANGE_PREVIEWS_MAX, 'previews');
-  const workbookPlaces = places(WORKBOOKS_MAX, 'workbooks', 2);
-  const correctionFiles = correctionPlaces();
+  const workbookPlaces = places(WORKBOOKS_MAX, 'workbooks', { timesFree: 2 });
+  const correctionFiles = places(CORRECTION_FILES_MAX, 'correction files', {
+    patienceMilliseconds: CORRECTION_FILE_MILLISECONDS_MAX,
+  });
   const imports = importStore(db);
   const ranges = rangeStore(db);
   const keys = keyStore(pool);

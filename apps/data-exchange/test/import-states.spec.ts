@@ -102,10 +102,28 @@ describe('the states of an import', () => {
     const caller = aCaller({ operationId: 'execute-once' });
     const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
 
-    expect(await attempt(caller, jobId, 'POST', 'execute')).toBe(202);
+    const attempts = Array.from({ length: 4 }, () => attempt(caller, jobId, 'POST', 'execute'));
+    expect(await Promise.all(attempts)).toEqual([202, 202, 202, 202]);
     expect(await attempt(caller, jobId, 'POST', 'execute')).toBe(202);
     expect(await attempt({ ...caller, operationId: 'another' }, jobId, 'POST', 'execute')).toBe(409);
     expect(await reportOf(exchange, caller, jobId)).toMatchObject({ insertedRows: 1 });
+  });
+
+  it('give the first response to retries of other steps, which have changed the job since', async () => {
+    const caller = aCaller();
+    const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
+    await attempt(caller, job.id, 'POST', 'preview');
+    const path = `/imports/${job.id}`;
+    const { concurrencyStamp } = (await exchange.as(caller).get(path)).body;
+    const confirm = async () => {
+      const http = exchange.as({ ...caller, operationId: 'confirm' });
+      return (await http.put(`${path}/mappings`, { ...mappings, concurrencyStamp })).status;
+    };
+    const cancel = (operationId: string) => attempt({ ...caller, operationId }, job.id, 'DELETE', '');
+
+    expect([await confirm(), await confirm()]).toEqual([204, 204]);
+    expect(await Promise.all([cancel('cancel'), cancel('cancel')])).toEqual([204, 204]);
+    expect([await cancel('cancel'), await cancel('another')]).toEqual([204, 409]);
   });
 
   it('refuse another execution with the idempotency key of the first one', async () => {
@@ -249,6 +267,8 @@ describe('an import without a worker', () => {
       const imports = { ...exchange.imports, finish };
       await expect(run({ imports }, caller, jobId)).rejects.toThrow('killed');
     };
+    const fail = ({ tenantId }: Caller, jobId: string) =>
+      failImport(exchange, { tenantId, jobId, reason: 'Something happened.' }, new AbortController().signal);
     const cancel = ({ tenantId }: Caller, jobId: string) =>
       exchange.imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: new Date() });
     const endOf = async (caller: Caller, jobId: string) =>
@@ -269,6 +289,20 @@ describe('an import without a worker', () => {
         skippedRows: 0,
       });
       expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(2);
+    });
+
+    it('counts what it committed where it could not be ended, however often that was tried', async () => {
+      const caller = aCaller();
+      const jobId = await executing(caller, 'code,title\nA,a\nB,b\n');
+      await runUntilKilledAtEnd(caller, jobId);
+
+      await fail(caller, jobId);
+
+      expect(await endOf(caller, jobId)).toMatchObject({
+        finalStatus: 'Completed',
+        totalRows: 2,
+        insertedRows: 2,
+      });
     });
 
     describe('finds the rows that failed again where the run that found them could not store its end', () => {
@@ -317,8 +351,7 @@ describe('an import without a worker', () => {
       [
         'failed',
         async () => undefined,
-        (_deps: object, { tenantId }: Caller, jobId: string) =>
-          failImport(exchange, tenantId, jobId, 'Something happened.'),
+        (_deps: object, caller: Caller, jobId: string) => fail(caller, jobId),
       ],
     ])('stores nothing once it is %s, by a run that only seemed dead either', async (_how, before, end) => {
       const caller = aCaller();

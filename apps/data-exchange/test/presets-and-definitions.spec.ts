@@ -153,12 +153,16 @@ describe('export definitions and presets', () => {
     expect((await http.get('/exports/presets/Shop.Articles')).body).toMatchObject([{ format: 'xlsx' }]);
   });
 
-  it('allow to delete a preset once', async () => {
-    const http = exchange.as(aCaller());
-    await http.post('/exports/presets', preset);
+  it('allow to delete a preset once, and to save it and delete it once more by retries', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const retried = (operationId: string) => exchange.as({ ...caller, operationId });
+    expect((await retried('save').post('/exports/presets', preset)).status).toBe(201);
+    expect((await retried('save').post('/exports/presets', preset)).status).toBe(201);
     const path = `/exports/presets/Shop.Articles/${encodeURIComponent(preset.presetName)}`;
 
-    expect((await http.delete(path)).status).toBe(204);
+    expect((await retried('delete').delete(path)).status).toBe(204);
+    expect((await retried('delete').delete(path)).status).toBe(204);
     expect((await http.delete(path)).status).toBe(404);
   });
 

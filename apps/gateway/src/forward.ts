@@ -245,9 +245,11 @@ async function forwardOnce(
   const body = await wholeBody(context, reservation, bodyMilliseconds);
   const fingerprint = await reservation.inTurn(() => hashOf(body));
   const bodyHash = body.length > 0 ? fingerprint : undefined;
-  const execute = async (operationId: string) => {
-    const leave = await enterCall(request);
+  const execute = async (operationId: string, hold: () => Promise<void>) => {
+    const turn = enterCall(request);
+    const leave = await turn;
     try {
+      if (turn instanceof Promise) await hold();
       const relayed = await relay(context, upstream, {
         method: context.method,
         path: space.path,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { RequestListener } from 'node:http';
 import { Redis } from 'ioredis';
 import { infrastructure } from '@plinth/testing/infrastructure';
+import { IdempotencyRecords } from '../src/idempotency/records';
 import {
   closeAll,
   onCloseAll,
@@ -412,6 +413,29 @@ describe('the times of idempotency keys', () => {
     while (next.status !== 201) next = await post(gateway, { key });
     expect(new Set(gateway.received.map(({ claims }) => claims.caller!.operationId)).size).toBe(1);
     expect((await post(gateway, { key })).headers.get('x-idempotency-replayed')).toBe('true');
+  });
+
+  it('begin anew for who waited, unless another attempt has taken the key since', async () => {
+    const redis = new Redis(infrastructure().redisUrl);
+    const settings = { retentionSeconds: 60, markerMilliseconds: 60_000, bytesMax: 1_000_000 };
+    const records = new IdempotencyRecords(redis, settings);
+    const owner = { tenantId: randomUUID(), userId: 'ada' };
+    const first = { operationId: randomUUID(), owner, run: 'first', fingerprint: 'a' };
+    const second = { ...first, run: 'second' };
+    const expire = () => redis.del(`plinth:idempotency:${first.operationId}`);
+
+    await records.claim(first);
+    const held = [await records.hold(first)];
+    await expire();
+    held.push(await records.hold(first));
+    await expire();
+    await records.claim(second);
+    held.push(await records.hold(first));
+    await records.store(second, { status: 204, headers: [], body: undefined });
+    held.push(await records.hold(first));
+    redis.disconnect();
+
+    expect(held).toEqual([true, true, false, false]);
   });
 
   it('delete a stored response after its retention', async () => {

@@ -1,4 +1,5 @@
 import { newId } from '@plinth/kernel/uuid';
+import { behindLock } from '@plinth/testing/behind-a-lock';
 import { aCaller } from '@plinth/testing/http';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { Client } from 'pg';
@@ -32,6 +33,19 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
       createdAt: expect.any(String),
       attachmentBlobIds: [],
     });
+  });
+
+  it('refuses a reply to an entry that is removed at the same moment', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = `${anEntity()}/entries`;
+    const { body: parent } = await http.post(path, comment('Hello'));
+    const removed = { text: 'DELETE FROM entry WHERE id = $1', values: [parent.id] };
+
+    const [reply] = await behindLock(timeline.database!.adminUrl, [removed], () =>
+      http.post(path, comment('Hello yourself', { parentEntryId: parent.id })),
+    );
+
+    expect(reply!.status).toBe(422);
   });
 
   it('creates an entry that can be read at its location until it is removed', async () => {

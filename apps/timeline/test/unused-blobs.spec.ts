@@ -2,6 +2,7 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
+import { behindLock } from '@plinth/testing/behind-a-lock';
 import { eventually } from '@plinth/testing/eventually';
 import type { TestResponse } from '@plinth/testing/http';
 import { removeInterruptedBlobs, unusedBlobs } from '../src/store/unused-blobs';
@@ -39,6 +40,26 @@ const filesOf = (tenantId: string): string[] =>
 const anEntity = () => `/timeline/Invoice/${newId()}`;
 
 describe('the cleanup of unused files', () => {
+  it('of an entry that is removed keeps out who attaches them meanwhile, and neither waits for the other', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const path = anEntity();
+    const file = await upload(timeline, ann);
+    const { body: entry } = await attach(ann, path, file);
+    const counted = {
+      text: 'SELECT FROM entry_count WHERE tenant_id = $1 FOR UPDATE',
+      values: [ann.tenantId],
+    };
+
+    const responses = await behindLock(
+      timeline.database!.adminUrl,
+      [counted],
+      () => timeline.as(ann).delete(`${path}/entries/${entry.id}`),
+      () => attach(ann, path, file),
+    );
+
+    expect(responses.map(({ status }) => status)).toEqual([204, 422]);
+  });
+
   it('removes a file that is due and not attached', async () => {
     const ann = aUser(newId(), 'Ann');
     const early = await upload(timeline, ann);

@@ -1,5 +1,5 @@
 import { entityMoved } from '@plinth/contracts/workflow/events';
-import type { EventEnvelope, PayloadOf } from '@plinth/kernel/event';
+import type { DeliveredEvent, PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import type { Caller } from '@plinth/kernel/caller';
 import { protoPackages } from '@plinth/proto/packages';
@@ -104,11 +104,11 @@ export const movedOf = (move: {
   movedBy: move.actorId,
 });
 
-/** The event of a move, as the owner's outbox makes it. */
+/** The event of a move, as the owner's outbox makes it, when it is delivered first. */
 export const eventOf = (
   tenantId: string,
   payload: EntityMovedPayload,
-): EventEnvelope<EntityMovedPayload> => ({
+): DeliveredEvent<EntityMovedPayload> => ({
   id: newId(),
   name: entityMoved('template').name,
   tenantId,
@@ -118,6 +118,7 @@ export const eventOf = (
   actorId: payload.movedBy,
   actorName: payload.movedBy,
   payload,
+  deliveryCount: 1,
 });
 
 /** Publishes a move as the owner's outbox would. */
@@ -126,7 +127,7 @@ export async function publishMove(
   tenantId: string,
   payload: EntityMovedPayload,
 ): Promise<void> {
-  const event = eventOf(tenantId, payload);
+  const { deliveryCount: _, ...event } = eventOf(tenantId, payload);
   const [subject, body] = [subjectOf(messaging.prefix, event.name), JSON.stringify(event)];
   await messaging.jetstream.publish(subject, body, { headers: signMessage(subject, body, messaging.keys) });
 }

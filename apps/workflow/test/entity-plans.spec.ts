@@ -95,6 +95,7 @@ async function moveByOwner(db: Database, tenantId: string): Promise<void> {
     occurredAt: at.toISOString(),
     actorId: 'ada',
     actorName: 'Ada Lovelace',
+    deliveryCount: Infinity,
     payload: { ...entity, ...move, movedAt: at.toISOString(), movedBy: 'ada' },
   };
   for (let delivery = 1; delivery <= 2; delivery++)

@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** A client that sends nothing for so long waits for its response, or is away. */
 const SILENCE_MILLISECONDS_MAX = 500;
 const MILLISECONDS_MAX = 30_000;
+/** A fast client sends gigabytes in that time. */
+export const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Whether more of the body of a request may arrive. Node knows the end of one without a body only a moment later. */
 export const isBodyPending = ({ complete, headers }: IncomingMessage): boolean =>
@@ -11,21 +13,29 @@ export const isBodyPending = ({ complete, headers }: IncomingMessage): boolean =
 /**
  * Ends a response, whose head has its length, while its client is still sending. To close the connection then would reset
  * it, and a client that sends all before it reads would never have the response: so what it sends is discarded, until it
- * has sent all or for a while.
+ * has sent all, or for a while and up to {@link DISCARDED_BYTES_MAX}. Then the connection is closed.
  */
 export function endEarlyResponse(
   request: IncomingMessage,
   response: ServerResponse,
   body: Buffer | string,
 ): void {
+  const { socket } = request;
+  let discardedBytes = 0;
   response.write(body);
   const end = (): void => {
     clearTimeout(silenceTimer);
     clearTimeout(endTimer);
-    response.end();
+    request.off('data', discard);
+    // Node would read the rest of the body before it took the next request of the connection.
+    response.end(() => void (request.complete || socket.destroySoon()));
+  };
+  const discard = (piece: Buffer): void => {
+    discardedBytes += piece.length;
+    if (discardedBytes > DISCARDED_BYTES_MAX) end();
+    else silenceTimer.refresh();
   };
   const silenceTimer = setTimeout(end, SILENCE_MILLISECONDS_MAX);
   const endTimer = setTimeout(end, MILLISECONDS_MAX);
-  request.on('data', () => void silenceTimer.refresh());
-  request.once('end', end).once('close', end).resume();
+  request.on('data', discard).once('end', end).once('close', end).resume();
 }

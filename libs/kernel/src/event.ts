@@ -29,3 +29,12 @@ export interface EventEnvelope<Payload = unknown> {
   traceparent?: string | undefined;
   payload: Payload;
 }
+
+/** An event for the subscriber that processes it. */
+export interface DeliveredEvent<Payload = unknown> extends EventEnvelope<Payload> {
+  /**
+   * How often it was delivered, this time included: to any replica, and whatever the attempts before failed for. Infinite
+   * where it is replayed as a dead letter: it waits for nothing any more.
+   */
+  deliveryCount: number;
+}

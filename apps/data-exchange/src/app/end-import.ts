@@ -1,6 +1,7 @@
 import { finalStatus } from '../domain/import-job';
 import type { ImportJob } from '../store/import-store';
-import { countRows } from './send-file';
+import { countCommitted } from './import-in-single-transaction';
+import { countRows, withDefaultOptions } from './send-file';
 import {
   callerOf,
   countsOf,
@@ -41,15 +42,29 @@ export async function endImport(
   await deleteKeysAndFile(dependencies, run.job);
 }
 
-/** Ends a job that cannot continue. Rows that are committed stay and are counted. */
+/**
+ * Ends a job that cannot continue. Rows that are committed stay and are counted; where those of a single transaction are,
+ * the import is complete, whatever kept it from ending.
+ */
 export async function failImport(
   dependencies: ImportDependencies,
-  tenantId: string,
-  jobId: string,
-  reason: string,
+  { tenantId, jobId, reason }: { tenantId: string; jobId: string; reason: string },
+  signal: AbortSignal,
 ): Promise<void> {
   const { imports, owners, clock } = dependencies;
   const run = await findImportRun(dependencies, tenantId, jobId).catch(() => undefined);
+  if (run && withDefaultOptions(run.job.options).onError === 'abort') {
+    const committed = await countCommitted(dependencies, run, signal).catch(() => undefined);
+    if (committed) {
+      await imports.finish(tenantId, jobId, {
+        status: finalStatus(committed),
+        counts: committed,
+        at: clock.now(),
+      });
+      await deleteKeysAndFile(dependencies, run.job);
+      return;
+    }
+  }
   if (run) {
     for (const range of await dependencies.ranges.numbers(tenantId, jobId)) {
       await owners.seal(run.definition, { jobId, range }, callerOf(run.job)).catch(() => undefined);

@@ -24,8 +24,8 @@ export async function importInSingleTransaction(
 ): Promise<void> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return;
-  const { imports, owners, blobs, clock } = dependencies;
-  const { job, definition } = run;
+  const { imports, blobs, clock } = dependencies;
+  const { job } = run;
   let isCancelled = job.cancelRequestedAt !== null;
   const shouldContinue = async () => {
     isCancelled = (await imports.get(tenantId, jobId)).cancelRequestedAt !== null;
@@ -37,9 +37,9 @@ export async function importInSingleTransaction(
   let isCommitted = sent.end === 'sent';
   if (!isCommitted) {
     // Another run of the job may have committed all rows, which are counted then. From now on none commits any.
-    const lastBatch = await owners.seal(definition, { jobId, range: 0 }, callerOf(job));
-    isCommitted = lastBatch > 0;
-    if (isCommitted) sent = await send('ALL_OR_NOTHING', async () => true);
+    const committed = await countCommitted(dependencies, run, signal);
+    isCommitted = committed !== undefined;
+    if (committed) sent = { ...nothing, counts: committed };
     // Another run found rows that fail, and may have ended before they were stored: they are found again.
     else if (sent.end === 'sealed' && (await shouldContinue())) sent = await send('NEVER');
   }
@@ -54,6 +54,20 @@ export async function importInSingleTransaction(
   const status = isCancelled ? ImportJobStatus.Cancelled : end.status;
   await imports.finish(tenantId, jobId, { ...end, status, at: clock.now() });
   await blobs.delete(job.blobKey);
+}
+
+/**
+ * What an import in a single transaction committed that could not be ended; undefined where it committed nothing, and
+ * commits nothing any more.
+ */
+export async function countCommitted(
+  dependencies: ImportDependencies,
+  run: ImportRun,
+  signal: AbortSignal,
+): Promise<RowCounts | undefined> {
+  const range = { jobId: run.job.id, range: 0 };
+  if ((await dependencies.owners.seal(run.definition, range, callerOf(run.job))) === 0) return undefined;
+  return (await sendAll(dependencies, { run, commit: 'ALL_OR_NOTHING', signal }, async () => true)).counts;
 }
 
 /** Sends all rows of a job until one of them fails; batches that were committed before give their stored results. */

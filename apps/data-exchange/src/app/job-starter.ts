@@ -1,4 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
+import { Problem } from '@plinth/kernel/problem';
 import { requireSameBody } from '@plinth/runtime/postgres/run-once';
 import { jobCaller } from '../domain/definition';
 
@@ -17,4 +18,24 @@ export function isRetry(caller: Caller, starter: Caller): boolean {
   if (caller.operationId === undefined || caller.operationId !== starter.operationId) return false;
   requireSameBody(caller, { bodyHash: starter.operationBodyHash ?? null });
   return true;
+}
+
+/**
+ * Starts a job, unless the request is a retry of the one that started it, be that before or at the same moment.
+ * @param find what a retry is told; undefined where the request is none
+ */
+export async function retriedOr<Started>(
+  find: () => Promise<Started | undefined>,
+  start: () => Promise<Started>,
+): Promise<Started> {
+  const before = await find();
+  if (before) return before;
+  try {
+    return await start();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const meanwhile = await find();
+    if (!meanwhile) throw error;
+    return meanwhile;
+  }
 }

@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import type { FailedRowPage, FailedRowStore } from '../store/failed-row-store';
 import type { ImportJob } from '../store/import-store';
-import { correctionPlaces, openCorrectionFile } from './open-correction-file';
+import { openCorrectionFile } from './open-correction-file';
 
 const CELL_BYTES = 16 * 1024;
 /** No compression makes them much smaller. */
 const cell = (): string => randomBytes((CELL_BYTES * 3) / 4).toString('base64');
 const ROWS = 100_000;
 const texts = { culture: 'en', byKey: {} };
+const correctionPlaces = (places: number): FairPlaces =>
+  new FairPlaces({ places, waitingMax: 10, refused: (scope) => new Error(scope) });
 const owner = { tenantId: 'acme', userId: 'ada' };
 
 const job = (kind: 'csv' | 'xlsx') =>
@@ -57,7 +61,7 @@ describe('a correction file', () => {
       const { failedRows, bytesRead } = longRows();
       const file = await openCorrectionFile(failedRows, job(kind), texts, {
         owner,
-        places: correctionPlaces(),
+        places: correctionPlaces(1),
       });
       file!.content.read(0);
       await settled(bytesRead);
@@ -82,4 +86,22 @@ describe('a correction file', () => {
     await settled(bytesRead);
     expect(places.runningCount).toBe(0);
   });
+
+  it.each(['csv', 'xlsx'] as const)(
+    'of %s gives its place back when nobody reads it for long',
+    async (kind) => {
+      const { failedRows } = longRows();
+      const places = correctionPlaces(1);
+      const file = await openCorrectionFile(failedRows, job(kind), texts, {
+        owner,
+        places,
+        unreadMillisecondsMax: 1,
+      });
+      file!.content.read(0);
+      const [error] = (await once(file!.content, 'error')) as [Error];
+      expect(error.message).toContain('Nothing of the correction file was read');
+      await settled(() => places.runningCount);
+      expect(places.runningCount).toBe(0);
+    },
+  );
 });

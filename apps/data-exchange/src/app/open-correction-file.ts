@@ -1,8 +1,8 @@
 import { pipeline, Readable } from 'node:stream';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
-import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
-import { FairPlaces } from '@plinth/runtime/process/fair-places';
+import { Problem } from '@plinth/kernel/problem';
+import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { localize, type FailedRowWithCells } from '../domain/failed-row';
 import type { MessageTexts } from '../domain/message-texts';
 import { correctionFile, correctionWorkbook } from '../formats/correction-file';
@@ -14,19 +14,11 @@ import type { ImportJob } from '../store/import-store';
 const PAGE = { bytesMax: 128 * 1024, withCells: true };
 const FIRST_ROWS = 100;
 const ROWS_PER_QUERY_MAX = 1_000;
-/** Downloads of a process at the same time, however slowly they are read. */
-const DOWNLOADS_MAX = 16;
-const WAITING_MAX = 200;
-const PATIENCE_MILLISECONDS = 10_000;
-
-/** The places in which correction files are written while their clients read them. */
-export const correctionPlaces = (count = DOWNLOADS_MAX): FairPlaces =>
-  new FairPlaces({
-    places: count,
-    waitingMax: WAITING_MAX,
-    patienceMilliseconds: PATIENCE_MILLISECONDS,
-    refused: (scope) => shareUsedUp(scope, 'correction files'),
-  });
+/**
+ * A client that takes no page for so long has left its place to others: what waits for a slow one in sockets on the way may
+ * take minutes.
+ */
+const UNREAD_MILLISECONDS_MAX = 300_000;
 
 export interface CorrectionFile {
   content: Readable;
@@ -40,26 +32,45 @@ export interface CorrectionDownload {
   places: FairPlaces;
   /** Aborted when the client disconnects. */
   signal?: AbortSignal;
+  /** After which a client that takes nothing loses its place. */
+  unreadMillisecondsMax?: number;
 }
 
 /**
  * Streams the failed rows of an import in the format of its upload; undefined where no row failed. It has a place until
- * the content is read or destroyed, and waits for one.
+ * the content is read or destroyed, and waits for one. Content that is not read for long is destroyed.
  * @throws Problem `share-used-up` or `overloaded` where there is none for long
  */
 export async function openCorrectionFile(
   failedRows: FailedRowStore,
   job: ImportJob,
   texts: MessageTexts,
-  { owner, places, signal }: CorrectionDownload,
+  { owner, places, signal, unreadMillisecondsMax = UNREAD_MILLISECONDS_MAX }: CorrectionDownload,
 ): Promise<CorrectionFile | undefined> {
   const [first] = await failedRows.list(job.tenantId, job.id, { ...PAGE, after: 0, take: 1 });
   if (!first) return undefined;
   if (!places.tryEnter(owner)) await places.wait(owner, signal);
-  const file = writeWhileRead(job, localizedRows(failedRows, job, texts));
-  file.content.once('close', () => places.leave(owner));
+  const file = writeWhileRead(job, readPages());
+  const unread = setTimeout(
+    () => file.content.destroy(unreadFor(unreadMillisecondsMax)),
+    unreadMillisecondsMax,
+  );
+  file.content.once('close', () => {
+    clearTimeout(unread);
+    places.leave(owner);
+  });
   return file;
+
+  async function* readPages(): AsyncGenerator<FailedRowWithCells[]> {
+    for await (const page of localizedRows(failedRows, job, texts)) {
+      unread.refresh();
+      yield page;
+    }
+  }
 }
+
+const unreadFor = (milliseconds: number): Problem =>
+  new Problem('timed-out', `Nothing of the correction file was read for ${milliseconds / 1_000} s.`);
 
 function writeWhileRead(job: ImportJob, rows: AsyncIterable<FailedRowWithCells[]>): CorrectionFile {
   const { format } = job;

@@ -76,7 +76,7 @@ export function mountExportJobs(api: Api, deps: Needs): void {
   api.on(cancelExportJob, async ({ params, caller, tenantId }) => {
     const { permission } = await exports.getState(tenantId, params.jobId);
     requirePermission(caller, permission);
-    await exports.cancel(tenantId, params.jobId, clock.now());
+    await exports.cancel(caller, params.jobId, clock.now());
     return noContent();
   });
 

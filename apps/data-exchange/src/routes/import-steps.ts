@@ -3,9 +3,10 @@ import type { ImportOptions as RequestedOptions } from '@plinth/contracts/data-e
 import type { Api } from '@plinth/http/api';
 import { accepted, noContent, slow } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
+import { runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import type { z } from 'zod';
 import { dryRun } from '../app/dry-run';
-import { isRetry, starterOf } from '../app/job-starter';
+import { isRetry, retriedOr, starterOf } from '../app/job-starter';
 import { onCurrentJob } from '../app/on-current-job';
 import { readPreview } from '../app/read-preview';
 import { withDefaultOptions } from '../app/send-file';
@@ -36,6 +37,7 @@ const {
 type Needs = Pick<
   Deps,
   | 'config'
+  | 'db'
   | 'owners'
   | 'imports'
   | 'savedMappings'
@@ -58,7 +60,7 @@ interface Prepared {
 }
 
 export function mountImportSteps(api: Api, deps: Needs): void {
-  const { config, owners, imports, savedMappings, kept, blobs, starter, clock, messageTexts } = deps;
+  const { config, db, owners, imports, savedMappings, kept, blobs, starter, clock, messageTexts } = deps;
   const { dryRunPlaces, previewPlaces, workbookPlaces } = deps;
   const toImportResponse = importResponse(deps);
 
@@ -125,20 +127,18 @@ export function mountImportSteps(api: Api, deps: Needs): void {
   });
 
   api.on(confirmImportMappings, async ({ params, caller, body }) => {
-    const confirmed = await onCurrentJob(async () => {
+    const confirm = async () => {
       const { job, definition } = await prepare(caller, params.jobId, 'confirm mappings');
       const headers = job.headers ?? [];
       const mappings = confirmMappings(body.mappings, headers, importableFields(definition));
       if (!job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
-      const change = { ...changeBy(caller), basedOn: body.concurrencyStamp ?? undefined };
+      const change = { ...changeBy(caller), basedOn: body.concurrencyStamp ?? undefined, operation: caller };
       const data = { status: 'Mapped', mappings: mappings as object[] };
       await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, { change, from: job });
-      return { definition: definition.name, headers, mappings };
-    });
-    if (body.saveForReuse) {
-      const { definition, headers, mappings } = confirmed;
-      await savedMappings.save(caller.tenantId, definition, headerHash(headers), mappings);
-    }
+      if (body.saveForReuse)
+        await savedMappings.save(caller.tenantId, definition.name, headerHash(headers), mappings);
+    };
+    await runUnlessRecorded(db, caller, () => onCurrentJob(confirm));
     return noContent();
   });
 
@@ -165,10 +165,11 @@ export function mountImportSteps(api: Api, deps: Needs): void {
   });
 
   api.on(executeImport, async ({ params, caller, body }) => {
-    const earlier = await imports.get(caller.tenantId, params.jobId);
-    if (earlier.caller && isRetry(caller, earlier.caller))
-      return accepted(toImportResponse(earlier), `/imports/${earlier.id}`);
-    const started = await onCurrentJob(async () => {
+    const findStarted = async () => {
+      const job = await imports.get(caller.tenantId, params.jobId);
+      return job.caller && isRetry(caller, job.caller) ? job : undefined;
+    };
+    const start = async () => {
       const { job } = await prepare(caller, params.jobId, 'execute');
       await starter.requireReady();
       const data = {
@@ -181,8 +182,12 @@ export function mountImportSteps(api: Api, deps: Needs): void {
         change: changeBy(caller),
         requireRoom: (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
       });
+    };
+    const started = await retriedOr(findStarted, async () => {
+      const job = await onCurrentJob(start);
+      await starter.startImport(job);
+      return job;
     });
-    await starter.startImport(started);
     return accepted(toImportResponse(started), `/imports/${started.id}`);
   });
 }

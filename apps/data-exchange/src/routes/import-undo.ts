@@ -1,7 +1,7 @@
 import type { Api } from '@plinth/http/api';
 import { accepted, events } from '@plinth/http/response';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
-import { isRetry, starterOf } from '../app/job-starter';
+import { isRetry, retriedOr, starterOf } from '../app/job-starter';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
@@ -35,16 +35,23 @@ export function mountImportUndo(
     const job = await imports.getState(tenantId, params.jobId);
     requirePermission(caller, job.permission);
     const location = `/imports/${job.id}/undo`;
-    const earlier = await undos.find(tenantId, job.id);
-    if (earlier && isRetry(caller, earlier.caller)) return accepted(toUndoResponse(earlier, []), location);
-    if (earlier && earlier.status !== 'Failed') throw importAlreadyUndone(earlier.status);
-    requireUndoable(job, clock.now(), config.EXCHANGE_UNDO_DAYS);
-    const definition = await owners.find(job.definitionName);
-    if (!definition) throw definitionNotFound(job.definitionName);
-    if (!definition.undoable) throw importNotUndoable(definition.name);
-    await starter.requireReady();
-    const undo = await undos.begin(tenantId, job.id, { caller: starterOf(caller), at: clock.now() });
-    await starter.startUndo({ tenantId, id: job.id, requestedAt: undo.requestedAt });
+    const findBegun = async () => {
+      const undo = await undos.find(tenantId, job.id);
+      return undo && isRetry(caller, undo.caller) ? undo : undefined;
+    };
+    const begin = async () => {
+      const earlier = await undos.find(tenantId, job.id);
+      if (earlier && earlier.status !== 'Failed') throw importAlreadyUndone(earlier.status);
+      requireUndoable(job, clock.now(), config.EXCHANGE_UNDO_DAYS);
+      const definition = await owners.find(job.definitionName);
+      if (!definition) throw definitionNotFound(job.definitionName);
+      if (!definition.undoable) throw importNotUndoable(definition.name);
+      await starter.requireReady();
+      const undo = await undos.begin(tenantId, job.id, { caller: starterOf(caller), at: clock.now() });
+      await starter.startUndo({ tenantId, id: job.id, requestedAt: undo.requestedAt });
+      return undo;
+    };
+    const undo = await retriedOr(findBegun, begin);
     return accepted(toUndoResponse(undo, []), location);
   });
 

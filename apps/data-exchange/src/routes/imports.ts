@@ -1,6 +1,7 @@
 import type { Api } from '@plinth/http/api';
 import { created, events, noContent } from '@plinth/http/response';
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
+import { runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import { receiveUpload } from '../app/receive-upload';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
@@ -13,6 +14,7 @@ const { cancelImport, getImport, listImports, uploadImport, watchImport } = data
 type Needs = Pick<
   Deps,
   | 'config'
+  | 'db'
   | 'owners'
   | 'imports'
   | 'undos'
@@ -27,7 +29,7 @@ type Needs = Pick<
 >;
 
 export function mountImports(api: Api, deps: Needs): void {
-  const { imports, undos, progress, blobs, clock } = deps;
+  const { db, imports, undos, progress, blobs, clock } = deps;
   const toImportResponse = importResponse(deps);
 
   api.on(listImports, async ({ list, tenantId }) => {
@@ -59,14 +61,14 @@ export function mountImports(api: Api, deps: Needs): void {
     const { jobId } = params;
     const job = await imports.getState(tenantId, jobId);
     requirePermission(caller, job.permission);
-    requireState('cancel', job.status);
-    const now = clock.now();
-    const change = { by: caller.userId, at: now };
-    if (job.status !== 'Executing' && (await imports.cancelBeforeExecution(tenantId, jobId, now, change))) {
-      await blobs.delete(job.blobKey);
-      return noContent();
-    }
-    await imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: now }, { change });
+    await runUnlessRecorded(db, caller, async () => {
+      requireState('cancel', job.status);
+      const now = clock.now();
+      const change = { by: caller.userId, at: now, operation: caller };
+      if (job.status !== 'Executing' && (await imports.cancelBeforeExecution(tenantId, jobId, now, change)))
+        return blobs.delete(job.blobKey);
+      await imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: now }, { change });
+    });
     return noContent();
   });
 

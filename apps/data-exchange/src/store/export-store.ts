@@ -4,7 +4,12 @@ import { ExportPhase, type ExportFormat } from '@plinth/contracts/data-exchange/
 import type { Caller } from '@plinth/kernel/caller';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
-import { runOnce } from '@plinth/runtime/postgres/run-once';
+import {
+  recordOperation,
+  runOnce,
+  runUnlessRecorded,
+  type Operation,
+} from '@plinth/runtime/postgres/run-once';
 import type { ExportRequest } from '../domain/export-job';
 import { publishExportFinished } from '../events/published';
 import { exportAlreadyEnded, exportJobNotFound } from '../domain/problems';
@@ -68,8 +73,8 @@ export interface ExportStore extends JobRetention {
   /** Ends the job with the file of the run that was started last; returns whether this is the file of the job. */
   complete(tenantId: string, id: string, file: WrittenFile): Promise<boolean>;
   fail(tenantId: string, id: string, reason: string, at: Date): Promise<void>;
-  /** @throws Problem `export-already-ended`. */
-  cancel(tenantId: string, id: string, at: Date): Promise<void>;
+  /** A repeated operation finds that it is done. @throws Problem `export-already-ended`. */
+  cancel(operation: Operation, id: string, at: Date): Promise<void>;
   /** Jobs of all tenants that ended before these times and whose file may still be stored. */
   listWithFile(endedBefore: {
     completed: Date;
@@ -96,11 +101,12 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     tenantId: string,
     id: string,
     data: Prisma.ExportJobUpdateManyMutationInput,
-    run: { blobKey?: string } = {},
+    { operation, ...run }: { blobKey?: string; operation?: Operation } = {},
   ): Promise<boolean> => {
     const where = { tenantId, id, status: { in: RUNNING }, ...run };
     return db.inTenant(tenantId, async (tx) => {
       const { count } = await tx.exportJob.updateMany({ where, data });
+      if (count > 0 && operation) await recordOperation(tx, operation, null);
       if (count > 0 && data.completedAt) {
         const job = await tx.exportJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
         await publishExportFinished(tx, toJob(job));
@@ -183,15 +189,19 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       await changeRunning(tenantId, id, ended);
     },
 
-    async cancel(tenantId, id, at) {
-      const wasRunning = await changeRunning(tenantId, id, {
+    async cancel(operation, id, at) {
+      const { tenantId } = operation;
+      const cancelled = {
         status: 'Failed',
         phase: null,
         errorMessage: 'The export was cancelled.',
         cancelRequestedAt: at,
         completedAt: at,
+      };
+      await runUnlessRecorded(db, operation, async () => {
+        if (!(await changeRunning(tenantId, id, cancelled, { operation })))
+          throw exportAlreadyEnded((await getState(tenantId, id)).status);
       });
-      if (!wasRunning) throw exportAlreadyEnded((await getState(tenantId, id)).status);
     },
 
     listWithFile: ({ completed, failed }) =>

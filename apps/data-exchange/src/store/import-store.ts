@@ -5,6 +5,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { staleVersion } from '@plinth/kernel/entity-tag';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
+import { recordOperation, type Operation } from '@plinth/runtime/postgres/run-once';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import { requireState, statesFor, type ImportStep, type RowCounts } from '../domain/import-job';
 import type { ColumnMapping } from '../domain/mapping';
@@ -66,6 +67,8 @@ export interface JobChange {
   at: Date;
   /** The stamp of the job that the change is based on, where the caller names one. */
   basedOn?: string | undefined;
+  /** Recorded with it, for `runUnlessRecorded`: without it a retry would be refused for what the first attempt did. */
+  operation?: Operation;
 }
 
 export interface AdvanceOptions {
@@ -196,6 +199,7 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       const where = { tenantId, id, status: { in: [...statesFor(step)] }, ...isAsRead };
       const { count } = await tx.importJob.updateMany({ where, data: { ...data, ...recorded(change) } });
       if (count === 0) return undefined;
+      if (change?.operation) await recordOperation(tx, change.operation, null);
       return toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
     });
     if (changed) return changed;
@@ -264,8 +268,10 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       const data = { status: 'Cancelled', completedAt: at, ...recorded(change) };
       return db.inTenant(tenantId, async (tx) => {
         const { count } = await tx.importJob.updateMany({ where, data });
-        if (count > 0) await publishEnd(tx, tenantId, id);
-        return count > 0;
+        if (count === 0) return false;
+        if (change?.operation) await recordOperation(tx, change.operation, null);
+        await publishEnd(tx, tenantId, id);
+        return true;
       });
     },
 

@@ -51,7 +51,7 @@ export const createActivities = (
     },
     endImport: (job: ImportToEnd) => run((signal) => endImport(dependencies, job, signal)),
     failImport: (tenantId: string, jobId: string, reason: string) =>
-      run(() => failImport(dependencies, tenantId, jobId, reason)),
+      run((signal) => failImport(dependencies, { tenantId, jobId, reason }, signal)),
     undoImport: (tenantId: string, jobId: string) =>
       run((signal) => undoImport(dependencies, tenantId, jobId, signal)),
     failUndo: (tenantId: string, jobId: string, reason: string) =>

@@ -30,6 +30,9 @@ export interface GuardDeps {
   onStoreError: (error: unknown) => void;
 }
 
+/** Sends the request as an operation; `hold` throws the problem `idempotency-in-progress`. */
+type Execute = (operationId: string, hold: () => Promise<void>) => Promise<CompleteResponse | undefined>;
+
 const METHODS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** 401 and 403 are not among them: a client may repeat the request with another credential. */
@@ -83,13 +86,14 @@ export class IdempotencyGuard {
   /**
    * Runs the operation unless it has run before, and returns its response.
    * @param fingerprint of the body, by which another request with the same key is recognized
-   * `execute` returns undefined when the response was streamed to the client because it is too large to be stored.
+   * `execute` returns undefined when the response was streamed to the client because it is too large to be stored. Where it
+   * waits before it sends the request, it calls `hold` then: the key may have passed to another attempt meanwhile.
    * A response that is not to be replayed is not stored: a retry runs again, with the same operation id.
    */
   async run(
     space: KeySpace,
     fingerprint: string,
-    execute: (operationId: string) => Promise<CompleteResponse | undefined>,
+    execute: Execute,
     { isReplayed = true }: { isReplayed?: boolean } = {},
   ): Promise<CompleteResponse | undefined> {
     const run = {
@@ -117,12 +121,12 @@ export class IdempotencyGuard {
 
   private async execute(
     run: Run,
-    execute: (operationId: string) => Promise<CompleteResponse | undefined>,
+    execute: Execute,
     isReplayed: boolean,
   ): Promise<CompleteResponse | undefined> {
     let response: CompleteResponse | undefined;
     try {
-      response = await execute(run.operationId);
+      response = await execute(run.operationId, () => this.hold(run));
     } catch (error) {
       // After a timeout the operation may still be running, so its marker stays until it expires.
       if ((error as Problem).slug !== 'area-timed-out')
@@ -140,6 +144,14 @@ export class IdempotencyGuard {
       this.deps.onCheckpoint('after-store');
     } else await this.tolerateErrors(() => this.deps.records.release(run));
     return response;
+  }
+
+  private async hold(run: Run): Promise<void> {
+    let isHeld = true;
+    await this.tolerateErrors(async () => {
+      isHeld = await this.deps.records.hold(run);
+    });
+    if (!isHeld) throw inProgress(0);
   }
 
   private async claim(run: Run): Promise<Claim> {
@@ -161,7 +173,7 @@ export class IdempotencyGuard {
     }
   }
 
-  /** The operation has run, so its response is sent even when it cannot be stored. */
+  /** The operation has run or may run, so it goes on and its response is sent even when it cannot be stored. */
   private async tolerateErrors(update: () => Promise<void>): Promise<void> {
     try {
       await update();

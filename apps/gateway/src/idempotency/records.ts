@@ -93,6 +93,15 @@ redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 'stored'
 `;
 
+/** KEYS: the key. ARGV: run, fingerprint, milliseconds of the marker. Returns whether the run holds the key. */
+const HOLD = `
+local run = redis.call('HGET', KEYS[1], 'run')
+if run and run ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'run', ARGV[1], 'fingerprint', ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`;
+
 const RELEASE = `
 if redis.call('HGET', KEYS[1], 'run') ~= ARGV[1] then return 0 end
 if redis.call('HEXISTS', KEYS[1], 'status') == 1 then return 0 end
@@ -129,6 +138,7 @@ export class IdempotencyRecords {
   ) {
     this.scripts = {
       claim: redisScript(redis, 'plinthClaim', CLAIM),
+      hold: redisScript(redis, 'plinthHold', HOLD),
       store: redisScript(redis, 'plinthStore', STORE),
       release: redisScript(redis, 'plinthRelease', RELEASE),
     };
@@ -148,6 +158,12 @@ export class IdempotencyRecords {
       default:
         return { state: 'replayed', response: toResponse(rest) };
     }
+  }
+
+  /** Lets the marker of a run last anew; returns false where it expired and another run has the key since. */
+  async hold({ operationId, run, fingerprint }: Run): Promise<boolean> {
+    const values = [run, fingerprint, this.settings.markerMilliseconds];
+    return (await this.scripts.hold([KEY_PREFIX + operationId], values)) === 1;
   }
 
   /** Replaces the marker by the response. Where that exceeds a share it is deleted, and the share is returned. */

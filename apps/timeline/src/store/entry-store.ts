@@ -158,9 +158,10 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
           requireRemovable(entry, caller);
           const removed = await tx.entry.deleteMany({ where: { tenantId, id } });
           if (removed.count === 0) throw entryNotFound();
+          // Files before the count, as who attaches them to another entry: nobody waits for each other in a circle.
+          await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
           await send(tx, counted(tenantId, entry, -1));
           await publishEntryRemoved(tx, tenantId, entry);
-          await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
         }),
       );
     },
@@ -193,6 +194,13 @@ async function requireParentAndAttachments(tx: Tx, draft: Draft, caller: Caller)
   const { tenantId } = caller;
   const { parentEntryId } = draft;
   if (parentEntryId !== null) {
+    // It is removed before the reply or after it, so that also events say so.
+    await send(
+      tx,
+      sql`
+        SELECT FROM entry WHERE tenant_id = ${tenantId}::uuid
+          AND id BETWEEN ${parentEntryId}::uuid AND ${parentEntryId}::uuid ORDER BY id FOR KEY SHARE`,
+    );
     const parent = await tx.timelineEntry.findFirst({
       where: { ...ofEntity(tenantId, draft), id: parentEntryId, ...visibleTo(audience) },
     });

@@ -1,5 +1,5 @@
 import type { entityMoved } from '@plinth/contracts/workflow/events';
-import type { EventEnvelope, PayloadOf } from '@plinth/kernel/event';
+import type { DeliveredEvent, PayloadOf } from '@plinth/kernel/event';
 import { SYSTEM_ACTOR } from '../domain/actor';
 import { changeOf, type TransitionEvent } from '../domain/change';
 import type { EntitySnapshot } from '../domain/entity-snapshot';
@@ -8,15 +8,15 @@ import { commitChange, findMover, holdDefinition, readEntity } from './entity-st
 import { KnownDefinitions } from './known-definitions';
 
 type Tx = Prisma.TransactionClient;
-type EntityMovedEvent = EventEnvelope<PayloadOf<ReturnType<typeof entityMoved>>>;
+type EntityMovedEvent = DeliveredEvent<PayloadOf<ReturnType<typeof entityMoved>>>;
 
 /**
- * How long a move waits for the one before it. Replicas publish and process events side by side, so that a later one may
- * come first; where the owner published none, as for what was deleted and made again, the history goes on without it.
- * An event that is delivered to another replica each time, which knows of no failure, is tried each 400 ms, and is taken
- * for one that ends processes at its sixth delivery: it waits no longer than its fourth.
+ * How often a move is put off that does not lead on from where the entity is. Replicas publish and process events side by
+ * side, so that a later one may come first, also long after it happened, as behind a backlog; where the owner published
+ * none in between, as for what was deleted and made again, the history goes on without it. Deliveries count whichever
+ * replica they come to, and at the sixth an event is taken for one that ends processes.
  */
-const EARLIER_MOVE_MILLISECONDS = 1_500;
+const EARLIER_MOVE_DELIVERIES = 3;
 
 /**
  * Records a move that an owner made. A move that was requested here is recorded already, unless the owner's response was
@@ -49,13 +49,11 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
 }
 
 function requireEarlierMove(
-  { payload: { entityType, entityId, previousState }, occurredAt }: EntityMovedEvent,
+  { payload: { entityType, entityId, previousState }, deliveryCount }: EntityMovedEvent,
   { state, definition }: EntitySnapshot,
 ): void {
   const recorded = state ?? definition?.definition.initialState;
-  // Another machine's clock may be ahead.
-  const age = Math.abs(Date.now() - Date.parse(occurredAt));
-  if (recorded !== previousState && age < EARLIER_MOVE_MILLISECONDS)
+  if (recorded !== previousState && deliveryCount <= EARLIER_MOVE_DELIVERIES)
     throw new Error(`The move of ${entityType} ${entityId} to ${previousState} is not recorded yet.`);
 }
 

@@ -1,6 +1,7 @@
+import type { EventEnvelope } from '@plinth/kernel/event';
 import fc from 'fast-check';
 import type { Delivery } from './delivery';
-import { BATCH_SIZE_MAX, nextBatch, UNANSWERED_MAX } from './event-processor';
+import { BATCH_SIZE_MAX, bySubject, nextBatch, UNANSWERED_MAX } from './event-processor';
 
 const delivery = fc
   .record({
@@ -41,6 +42,21 @@ describe('the next events of those that wait', () => {
           const isAlike = (one: Delivery) =>
             one.event.tenantId === event.tenantId && one.event.subject === event.subject;
           expect(done.filter(isAlike)).toEqual(waiting.filter(isAlike));
+        }
+      }),
+    );
+  });
+});
+
+describe('events that share a transaction', () => {
+  it('are in the order in which they happened to their subject, however they were delivered', () => {
+    const event = fc.record({ subject: fc.constantFrom('1', '2'), sequence: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(event), (delivered) => {
+        const sorted = (delivered as EventEnvelope[]).toSorted(bySubject);
+        for (const [index, { subject, sequence }] of sorted.entries()) {
+          const before = sorted[index - 1];
+          expect(before?.subject !== subject || before.sequence <= sequence).toBe(true);
         }
       }),
     );

@@ -1,5 +1,5 @@
 import { BoundedMap } from '@plinth/kernel/bounded-map';
-import type { EventEnvelope } from '@plinth/kernel/event';
+import type { DeliveredEvent, EventEnvelope } from '@plinth/kernel/event';
 import { commitWithoutWaiting } from '../postgres/commit-without-waiting';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
 import type { Log } from '../process/log';
@@ -72,11 +72,7 @@ export class EventProcessor<Tx extends RawStatements> {
       batch = await this.discardDead(delivered);
       if (batch.length === 0) return;
       if (isUnanswered(batch[0]!)) await this.tryAsDeadLetter(batch[0]!, takeFrom);
-      else
-        await this.process(
-          batch.map(({ event }) => event),
-          { takeFrom },
-        );
+      else await this.process(batch.map(toDelivered), { takeFrom });
       for (const { ack, event } of batch) {
         this.failures.delete(event.id);
         ack();
@@ -117,10 +113,8 @@ export class EventProcessor<Tx extends RawStatements> {
   }
 
   /** Stores an event as a dead letter, and removes that with its effect: when it kills the process, the dead letter stays. */
-  private async tryAsDeadLetter(
-    { deliveryCount, event }: Delivery,
-    takeFrom: TakeFrom<Tx> | undefined,
-  ): Promise<void> {
+  private async tryAsDeadLetter(delivery: Delivery, takeFrom: TakeFrom<Tx> | undefined): Promise<void> {
+    const { deliveryCount, event } = delivery;
     const { tenantId, id } = event;
     const reason = `It was delivered ${deliveryCount} times and never answered: it may end the process that tries it.`;
     // What failed here has killed nobody and has its ten attempts.
@@ -131,7 +125,7 @@ export class EventProcessor<Tx extends RawStatements> {
     }
     const remove = (tx: Tx) => removeDeadLetter(tx, this.consumer, tenantId, id);
     try {
-      if (await this.process([event], { takeFrom, before: remove })) return;
+      if (await this.process([toDelivered(delivery)], { takeFrom, before: remove })) return;
     } catch (error) {
       if (!problemOfDatabase(error)) throw error;
       // A dead letter that stays for now is removed with the effect of the event.
@@ -147,7 +141,7 @@ export class EventProcessor<Tx extends RawStatements> {
    * @param before what else is done in the transaction
    */
   private async process(
-    events: readonly EventEnvelope[],
+    events: readonly DeliveredEvent[],
     { takeFrom, before }: { takeFrom?: TakeFrom<Tx> | undefined; before?: (tx: Tx) => Promise<void> },
   ): Promise<boolean> {
     const { tenantId } = events[0]!;
@@ -182,11 +176,11 @@ export class EventProcessor<Tx extends RawStatements> {
   private async handle(
     tx: Tx,
     tenantId: string,
-    events: readonly EventEnvelope[],
+    events: readonly DeliveredEvent[],
   ): Promise<AfterCommit | void> {
     const { type, handle } = this.subscriptions.get(events[0]!.name)!;
     const parsed = events.map((event) => ({ ...event, payload: type.payload.parse(event.payload) }));
-    return handle(tx, tenantId, parsed as EventEnvelope<never>[]);
+    return handle(tx, tenantId, parsed as DeliveredEvent<never>[]);
   }
 
   /**
@@ -263,7 +257,7 @@ export class EventProcessor<Tx extends RawStatements> {
   /** @returns whether it is processed now; what another replica replayed at the same time is. */
   async replay({ event, deliveries }: DeadLetter): Promise<boolean> {
     try {
-      await this.process([event], {
+      await this.process([{ ...event, deliveryCount: Infinity }], {
         before: (tx) => removeDeadLetter(tx, this.consumer, event.tenantId, event.id),
       });
       return true;
@@ -285,12 +279,15 @@ export function nextBatch(deliveries: readonly Delivery[]): readonly Delivery[] 
   return ofTenant.slice(0, Math.min(BATCH_SIZE_MAX, unanswered < 0 ? Infinity : unanswered));
 }
 
-const bySubject = (one: EventEnvelope, other: EventEnvelope): number =>
-  one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : 0;
+const toDelivered = ({ event, deliveryCount }: Delivery): DeliveredEvent => ({ ...event, deliveryCount });
+
+/** Those of one subject in their order, as far as one service published them: they may have been delivered in another. */
+export const bySubject = (one: EventEnvelope, other: EventEnvelope): number =>
+  one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : one.sequence - other.sequence;
 
 /** Events that follow each other and have one name. */
-function runsOfOneName(events: readonly EventEnvelope[]): EventEnvelope[][] {
-  const runs: EventEnvelope[][] = [];
+function runsOfOneName(events: readonly DeliveredEvent[]): DeliveredEvent[][] {
+  const runs: DeliveredEvent[][] = [];
   for (const event of events) {
     const last = runs.at(-1);
     if (last?.[0]!.name === event.name) last.push(event);

@@ -1,5 +1,5 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
+import type { DeliveredEvent, EventType, PayloadOf } from '@plinth/kernel/event';
 import { inSpan } from '../process/tracing';
 
 export interface Subscription<Tx> {
@@ -16,13 +16,13 @@ export type AfterCommit = () => void;
 type HandleMany<Tx, Payload> = (
   tx: Tx,
   tenantId: string,
-  events: readonly EventEnvelope<Payload>[],
+  events: readonly DeliveredEvent<Payload>[],
 ) => Promise<AfterCommit | void>;
 
 /** Processes events as a step of the trace of each. */
 const inSpans = <Result>(
   { name }: EventType,
-  events: readonly Pick<EventEnvelope, 'traceparent'>[],
+  events: readonly Pick<DeliveredEvent, 'traceparent'>[],
   work: () => Promise<Result>,
 ): Promise<Result> =>
   events.reduce(
@@ -35,10 +35,10 @@ const inSpans = <Result>(
 /** A subscription whose handler is given one event after the other, with the payload that the catalogue of events promises. */
 export const subscription = <E extends EventType, Tx>(
   type: E,
-  handle: (tx: Tx, event: EventEnvelope<PayloadOf<E>>) => Promise<AfterCommit | void>,
+  handle: (tx: Tx, event: DeliveredEvent<PayloadOf<E>>) => Promise<AfterCommit | void>,
 ): Subscription<Tx> => ({
   type,
-  handle: async (tx: Tx, _tenantId: string, events: readonly EventEnvelope<PayloadOf<E>>[]) => {
+  handle: async (tx: Tx, _tenantId: string, events: readonly DeliveredEvent<PayloadOf<E>>[]) => {
     const afterCommit: (AfterCommit | void)[] = [];
     for (const event of events) afterCommit.push(await inSpans(type, [event], async () => handle(tx, event)));
     return () => afterCommit.forEach((act) => act?.());
@@ -51,6 +51,6 @@ export const subscriptionOfMany = <E extends EventType, Tx>(
   handle: HandleMany<Tx, PayloadOf<E>>,
 ): Subscription<Tx> => ({
   type,
-  handle: (tx: Tx, tenantId: string, events: readonly EventEnvelope<PayloadOf<E>>[]) =>
+  handle: (tx: Tx, tenantId: string, events: readonly DeliveredEvent<PayloadOf<E>>[]) =>
     inSpans(type, events, () => handle(tx, tenantId, events)),
 });

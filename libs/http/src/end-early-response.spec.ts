@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { DISCARDED_BYTES_MAX, endEarlyResponse } from './end-early-response';
+
+const PIECE = Buffer.alloc(1024 * 1024, 'a');
+
+describe('an upload whose response came early', () => {
+  it('is discarded up to a number of bytes, however long it goes on', async () => {
+    let received = 0;
+    const refuse = (request: IncomingMessage, response: ServerResponse): void => {
+      request.on('data', (piece: Buffer) => void (received += piece.length));
+      response.writeHead(503, { 'content-length': 2 });
+      endEarlyResponse(request, response, 'no');
+    };
+    const server = createServer(refuse).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const closed = new Promise((resolve) => client.once('close', resolve).on('error', () => undefined));
+
+    client.resume().write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${4 * DISCARDED_BYTES_MAX}\r\n\r\n`);
+    for (let sent = 0; sent < 2 * DISCARDED_BYTES_MAX && !client.destroyed; sent += PIECE.length)
+      await new Promise((resolve) => client.write(PIECE, resolve));
+    await closed;
+    server.close();
+
+    expect(received).toBeGreaterThan(DISCARDED_BYTES_MAX - PIECE.length);
+    // And what the sockets had when it ended.
+    expect(received).toBeLessThan(1.5 * DISCARDED_BYTES_MAX);
+  });
+});
