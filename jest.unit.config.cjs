@@ -2,14 +2,18 @@ const { mkdirSync } = require('node:fs');
 const { join } = require('node:path');
 const { compilerOptions } = require('./tsconfig.base.json');
 
-const moduleNameMapper = Object.fromEntries(
-  Object.entries(compilerOptions.paths)
-    .filter(([alias]) => alias.endsWith('/*'))
-    .map(([alias, [target]]) => [
-      `^${alias.replace('/*', '/(.*)')}$`,
-      `<rootDir>/${target.replace('/*', '/$1')}`,
-    ]),
-);
+const moduleNameMapper = {
+  ...Object.fromEntries(
+    Object.entries(compilerOptions.paths)
+      .filter(([alias]) => alias.endsWith('/*'))
+      .map(([alias, [target]]) => [
+        `^${alias.replace('/*', '/(.*)')}$`,
+        `<rootDir>/${target.replace('/*', '/$1')}`,
+      ]),
+  ),
+  // The program as it is built, since its sources would be compiled at each start of it.
+  '^\\./workbook-reader-program$': '<rootDir>/apps/data-exchange/test/workbook-reader-program.ts',
+};
 
 // These packages are ES modules, or load parts of themselves as such; jest runs CommonJS, so they are compiled too.
 const esModules = [

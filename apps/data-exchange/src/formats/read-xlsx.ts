@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, extname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { CELL_LENGTH_MAX } from '@plinth/exchange/workbook/cell-xml';
 import { newId } from '@plinth/kernel/uuid';
@@ -20,6 +20,7 @@ import {
   type ReaderTask,
 } from './workbook/reader-protocol';
 import type { SheetRow } from './workbook/sheet-rows';
+import { workbookReaderProgram } from './workbook-reader-program';
 
 const MEMORY_MEGABYTES_MAX = 160;
 /** Of each of three parts. A workbook with millions of texts takes half of the memory with it, and a third more time. */
@@ -30,11 +31,9 @@ const HEAD_LENGTH_MAX = 4_000_000;
 const SILENCE_MILLISECONDS_MAX = 60_000;
 const REASON_LENGTH_MAX = 500;
 
-/** Beside this file, as source and as built. */
-const program = join(__dirname, `workbook-reader${extname(__filename)}`);
-/** What it may read: itself, and its parser of XML. */
+/** What its process may read: the program, and its parser of XML. */
 const readable = [
-  program,
+  workbookReaderProgram,
   ...['saxes', 'xmlchars'].map((name) => require.resolve(`${name}/package.json`)),
 ].map((file) => dirname(file));
 
@@ -156,7 +155,7 @@ const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
       `--max-semi-space-size=${YOUNG_MEGABYTES_MAX}`,
       '--permission',
       ...readable.map((folder) => `--allow-fs-read=${folder}`),
-      program,
+      workbookReaderProgram,
       JSON.stringify(task),
     ],
     // Nothing of this process's environment is the child's business.
