@@ -72,10 +72,10 @@ describe('the gRPC server of settings', () => {
     );
     mistaken.register('invoicing', [
       {
-        name: '',
+        name: 'Invoicing.Mistaken',
         description: 'for the test',
         defaultValue: null,
-        scopes: ['tenant'],
+        scopes: ['galaxy' as 'tenant'],
         isVisibleToUsers: false,
         isSecret: false,
         schema: { type: 'string' },
