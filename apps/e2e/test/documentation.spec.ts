@@ -92,6 +92,21 @@ describe('the commands of the documentation', () => {
   );
 });
 
+describe('the page of settings', () => {
+  it('has every setting of the platform, with its levels', async () => {
+    const token = await journey.tokenOf({ tenantId: newId(), roles: ['admin'] });
+    const { body: definitions } = await journey.call('GET', '/api/v1/settings/definitions', { token });
+    const page = readFileSync(join(root, 'docs/areas/settings.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `(Service\.[\w.]+)` +\|[^|]*\| ([\w, ]+?) +\|$/gm)];
+
+    expect(rows.map(([, name, levels]) => `${name}: ${levels}`).sort()).toEqual(
+      (definitions as { name: string; scopes: string[] }[])
+        .map(({ name, scopes }) => `${name}: ${scopes.join(', ')}`)
+        .sort(),
+    );
+  });
+});
+
 describe('the examples of the API reference', () => {
   interface Operation {
     parameters?: { in?: string; name: string; example?: string }[];

@@ -1,7 +1,7 @@
 import { createSettingsClient, type SettingsClient } from '@plinth/clients/settings-client';
 import { protoPackages } from '@plinth/proto/packages';
 import { serveGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
-import { silentLog } from '@plinth/runtime/process/log';
+import { createLog, silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, TEST_KEYS } from '@plinth/testing/http';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -61,6 +61,30 @@ describe('the gRPC server of settings', () => {
 
     await service.as(caller).put(`/settings/tenant/${TOKEN}`, { value: 'open sesame' });
     expect(await client.resolve(caller, [TOKEN])).toEqual({ [TOKEN]: 'open sesame' });
+  });
+
+  it('tells the log of a service why its definitions are refused', async () => {
+    const lines: string[] = [];
+    const log = createLog({ LOG_LEVEL: 'info' }, 'invoicing', { write: (line) => void lines.push(line) });
+    const mistaken = createSettingsClient(
+      { GRPC_SERVICES: { settings: address }, CALLER_KEYS: TEST_KEYS },
+      log,
+    );
+    mistaken.register('invoicing', [
+      {
+        name: 'Invoicing.Mistaken',
+        description: 'for the test',
+        defaultValue: null,
+        scopes: ['galaxy' as 'tenant'],
+        isVisibleToUsers: false,
+        isSecret: false,
+        schema: { type: 'string' },
+      },
+    ]);
+
+    await eventually(() => lines.length > 0);
+    await mistaken.close();
+    expect(lines.join('')).toContain('is not usable');
   });
 
   it('resolves on behalf of a caller only what that caller may see, and nothing of others', async () => {

@@ -1,5 +1,6 @@
 import type { SettingDefinition } from '@plinth/contracts/settings/shapes';
 import type { Caller } from '@plinth/kernel/caller';
+import { Problem } from '@plinth/kernel/problem';
 import { protoPackages } from '@plinth/proto/packages';
 import { serviceClient } from '@plinth/runtime/rpc/grpc';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -20,7 +21,10 @@ export interface SettingsClient {
    * @throws Problem `overloaded` while the settings service is unavailable.
    */
   resolveVisible(caller: Caller, names: readonly string[]): Promise<Record<string, string | null>>;
-  /** Registers the settings that this service reads, in the background, and retries until it succeeds. */
+  /**
+   * Registers the settings that this service reads, in the background, and retries until it succeeds. The log says why
+   * definitions are refused.
+   */
   register(service: string, definitions: readonly SettingDefinition[]): void;
   close: Close;
 }
@@ -44,12 +48,16 @@ export function createSettingsClient(
       schema: JSON.stringify(schema),
       ...(defaultValue === null ? {} : { defaultValue }),
     }));
+    let isRefusalKnown = false;
     while (!closed) {
       try {
         await settings.call('RegisterDefinitions', { service, definitions: message }, null);
         return;
       } catch (error) {
-        log.debug({ err: error }, 'registering settings failed; will retry');
+        const isUnavailable = error instanceof Problem && error.kind === 'overloaded';
+        const level = isUnavailable || isRefusalKnown ? 'debug' : 'error';
+        log[level]({ err: error }, 'registering settings failed; will retry');
+        isRefusalKnown ||= !isUnavailable;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS).unref());
       }
     }

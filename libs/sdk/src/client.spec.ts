@@ -438,6 +438,44 @@ describe('files in the SDK', () => {
     );
   });
 
+  it('are read from disk as the network takes them, and kept by nobody for a redirect', async () => {
+    const path = join(folder, 'large "one".csv');
+    const content = 'a,b\n'.repeat(1_000_000);
+    await writeFile(path, content);
+    const { file, ...rest } = await fileFrom(path);
+    const slice = jest.spyOn(File.prototype, 'slice');
+    let sent: RequestInit = {};
+    const fetch: typeof globalThis.fetch = (_url, init) => {
+      sent = init!;
+      return Promise.resolve(Response.json(thing, { status: 201 }));
+    };
+    await client({ fetch }).uploadThing({ file, ...rest, fields: { definitionName: 'Things' } });
+
+    expect(sent).toMatchObject({ redirect: 'error', window: null });
+    const reader = (sent.body as ReadableStream<Uint8Array>).getReader();
+    expect(slice).not.toHaveBeenCalled();
+    const parts = [];
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      parts.push(next.value);
+      expect(slice.mock.calls.length).toBeLessThanOrEqual(parts.length);
+    }
+    slice.mockRestore();
+
+    const form = await new Response(new Blob(parts), { headers: sent.headers! }).formData();
+    const received = form.get('file') as File;
+    expect([form.get('definitionName'), received.name]).toEqual(['Things', 'large "one".csv']);
+    expect((await received.text()) === content).toBe(true);
+  });
+
+  it('are sent once more from the beginning where the token was refused', async () => {
+    const path = join(folder, 'a.csv');
+    await writeFile(path, 'a,b\n');
+    replies = [problem(401), replyWith(201, thing)];
+    await client({ renewToken: () => Promise.resolve(true) }).uploadThing(await fileFrom(path));
+
+    expect(received.map(({ body }) => body.includes('a,b\n'))).toEqual([true, true]);
+  });
+
   it('are downloaded to disk under the name that the platform gave', async () => {
     replies = [
       (res) =>

@@ -77,7 +77,6 @@ async function call(
 ): Promise<ApiResponse<unknown>> {
   const { baseUrl, prefix = '/api/v1', token, renewToken, tenantId } = options;
   const url = baseUrl.replace(/\/$/, '') + prefix + addressOf(endpoint, input);
-  const { body, type } = contentOf(endpoint, input);
   // The gateway can compare only JSON bodies, so an upload cannot have a key and is never sent twice.
   const canHaveKey = !endpoint.upload;
   const isWrite = endpoint.method !== 'GET';
@@ -88,6 +87,7 @@ async function call(
   let bearer: string | undefined;
   const makeRequest = async (): Promise<RequestInit> => {
     bearer = typeof token === 'function' ? await token() : token;
+    const { init, type } = contentOf(endpoint, input);
     const headers = {
       accept: acceptOf(endpoint),
       ...(type ? { 'content-type': type } : {}),
@@ -98,7 +98,7 @@ async function call(
       ...(input.ifNoneMatch ? { 'if-none-match': input.ifNoneMatch } : {}),
       ...input.headers,
     };
-    return { method: endpoint.method, headers, ...(body === undefined ? {} : { body }) };
+    return { ...init, method: endpoint.method, headers };
   };
 
   const sending: SendOptions = {

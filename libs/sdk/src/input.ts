@@ -1,5 +1,6 @@
 import type { Endpoint } from '@plinth/contracts/endpoint';
 import type { z } from 'zod';
+import { streamedForm } from './streamed-form';
 
 /** The parameters of every list; the API reference has the sortable and filterable fields of each one. */
 export interface ListInput {
@@ -45,7 +46,15 @@ type BodyPart<E> = E extends { body: infer S extends z.ZodType } ? OptionalBody<
 type FieldsPart<E> = E extends { uploadFields: infer S extends z.ZodType }
   ? { fields: z.input<S> }
   : { fields?: Record<string, string> };
-type UploadPart<E> = E extends { upload: true } ? { file: Blob; fileName?: string } & FieldsPart<E> : unknown;
+type UploadPart<E> = E extends { upload: true } ? UploadedFile & FieldsPart<E> : unknown;
+
+/** A file to upload. */
+export interface UploadedFile {
+  file: Blob;
+  fileName?: string;
+  /** Reads the file while it is sent, which browsers do by themselves: `fetch` of Node holds all of a form in memory. */
+  isStreamed?: boolean;
+}
 
 /** The input of an endpoint. */
 export type InputOf<E extends Endpoint> = ParamsPart<E> &
@@ -63,6 +72,7 @@ export interface AnyInput extends CallOptions {
   body?: unknown;
   file?: Blob;
   fileName?: string;
+  isStreamed?: boolean;
   fields?: Record<string, string>;
 }
 
@@ -86,14 +96,14 @@ function pathPart(value: string): string {
   return encodeURIComponent(value);
 }
 
-/** The body of a request and its type; `fetch` sets the type of a form. */
-export function contentOf(
-  endpoint: Endpoint,
-  input: AnyInput,
-): { body?: NonNullable<RequestInit['body']>; type?: string } {
-  if (endpoint.upload) return { body: formOf(input) };
-  if (input.body === undefined) return {};
-  return { body: JSON.stringify(input.body), type: 'application/json' };
+/** The body of a request and what belongs to it, made for each attempt; `fetch` sets the type of a form. */
+export function contentOf(endpoint: Endpoint, input: AnyInput): { init: RequestInit; type?: string } {
+  if (endpoint.upload) {
+    const form = formOf(input);
+    return input.isStreamed ? streamedForm(form) : { init: { body: form } };
+  }
+  if (input.body === undefined) return { init: {} };
+  return { init: { body: JSON.stringify(input.body) }, type: 'application/json' };
 }
 
 function formOf({ file, fileName, fields }: AnyInput): FormData {

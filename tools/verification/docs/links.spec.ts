@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { allEndpoints } from '@plinth/contracts/all';
 
 const root = join(__dirname, '../../..');
@@ -44,6 +44,14 @@ describe.each(pages)('%s', (page) => {
       return !isThere(target, target.endsWith('.md') ? anchor : undefined);
     });
     expect(broken).toEqual([]);
+  });
+
+  it('calls files that it links to by their names', () => {
+    const links = withoutCode(textOf(page)).matchAll(
+      /\[([\w.-]+\.(?:tsx?|mjs|json|md|ya?ml|sql|proto))\]\(([^)\s#]+)/g,
+    );
+    const misnamed = [...links].filter(([, label, target = '']) => basename(target) !== label);
+    expect(misnamed.map(([link]) => link)).toEqual([]);
   });
 });
 

@@ -373,17 +373,20 @@ describe('the monitoring component', () => {
 
   it('scrapes the metrics of every process', () => {
     const [monitor] = named(monitoring, 'ServiceMonitor');
-    const { selector, endpoints } = monitor!.spec as {
+    const { selector, endpoints, jobLabel } = monitor!.spec as {
       selector: { matchLabels: Labels };
+      jobLabel: string;
       endpoints: { port: string }[];
     };
     const services = named(overlays.production ?? [], 'Service').filter(({ metadata }) =>
       selects(selector.matchLabels, metadata.labels ?? {}),
     );
     expect(services).toHaveLength(named(overlays.production ?? [], 'Deployment').length);
-    for (const { spec } of services) {
+    for (const { spec, metadata } of services) {
       const { ports } = spec as { ports: { name: string }[] };
       expect(ports.map((port) => port.name)).toContain(endpoints[0]?.port);
+      // Their job, by which alerts know them; the operator makes it the name of the Service where this label is missing.
+      expect(metadata.labels?.[jobLabel]).toBe('plinth');
     }
   });
 });

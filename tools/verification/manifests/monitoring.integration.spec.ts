@@ -2,6 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allEndpoints } from '@plinth/contracts/all';
+import type { Endpoint } from '@plinth/contracts/endpoint';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { parse, stringify } from 'yaml';
 
@@ -37,6 +39,8 @@ const foreign = [
   'up',
   'nodejs_eventloop_lag_p99_seconds',
   'process_resident_memory_bytes',
+  'kube_deployment_spec_replicas',
+  'kube_deployment_status_replicas_available',
   'kube_job_status_failed',
   'kube_pod_container_status_last_terminated_reason',
 ];
@@ -58,6 +62,23 @@ describe.each(alerts.map((alert) => [alert.alert, alert] as const))('the alert %
 
   it('uses only metrics that exist', () => {
     for (const metric of metricsIn(alert.expr)) expect([...own, ...foreign]).toContain(metric);
+  });
+});
+
+describe('what PlinthSlow leaves out', () => {
+  const { expr } = alerts.find(({ alert }) => alert === 'PlinthSlow')!;
+  const pattern = new RegExp(`^(?:${/route!~"([^"]+)"/.exec(expr)![1]})$`);
+  const endpoints = Object.values(allEndpoints).flatMap((ofService) => Object.values<Endpoint>(ofService));
+  /** Whether its time says nothing of the service, but of the file, the document or the stream. */
+  const takesItsTime = ({ upload, success, rateLimitClass }: Endpoint) =>
+    upload || success.events || success.file || (rateLimitClass === 'expensive' && success.status !== 202);
+  const routesOf = (some: Endpoint[]) => [...new Set(some.map(({ path }) => path))].sort();
+
+  it('are the endpoints that take as long as what they are about, and what shares their route', () => {
+    const neighbours = ['/imports/:jobId/preview'];
+    expect(routesOf(endpoints.filter(({ path }) => pattern.test(path)))).toEqual(
+      [...routesOf(endpoints.filter(takesItsTime)), ...neighbours].sort(),
+    );
   });
 });
 
@@ -97,6 +118,24 @@ const cases: Record<string, Case> = {
     health: { 'up{job="plinth",service="settings-grpc"}': '1x90' },
     labels: { job: 'plinth', service: 'settings-grpc' },
     summary: 'A process of settings-grpc does not respond to the monitoring.',
+  },
+  PlinthNoPods: {
+    trouble: {
+      'up{job="plinth",namespace="plinth"}': '1x30 _x60',
+      'kube_deployment_spec_replicas{namespace="plinth",deployment="gateway-main"}': '2x90',
+      'kube_deployment_status_replicas_available{namespace="plinth",deployment="gateway-main"}': '2x30 0x60',
+      'kube_deployment_spec_replicas{namespace="others",deployment="shop-main"}': '2x90',
+      'kube_deployment_status_replicas_available{namespace="others",deployment="shop-main"}': '0x90',
+    },
+    health: {
+      'up{job="plinth",namespace="plinth"}': '1x90',
+      'kube_deployment_spec_replicas{namespace="plinth",deployment="gateway-main"}': '2x90',
+      'kube_deployment_status_replicas_available{namespace="plinth",deployment="gateway-main"}': '1x90',
+      'kube_deployment_spec_replicas{namespace="plinth",deployment="contacts-main"}': '0x90',
+      'kube_deployment_status_replicas_available{namespace="plinth",deployment="contacts-main"}': '0x90',
+    },
+    labels: { namespace: 'plinth', deployment: 'gateway-main' },
+    summary: 'No pod of gateway-main is available.',
   },
   PlinthPartDown: {
     trouble: { 'plinth_part_up{process="settings",part="postgres"}': '0x90' },

@@ -3,9 +3,10 @@ import { permissions } from '@plinth/contracts/permissions';
 /** The permissions of each role; `*` stands for all. */
 export type RolePermissions = Readonly<Record<string, readonly string[]>>;
 
-const reading = permissions.filter(
-  (name) => name.endsWith('.Read') && !name.startsWith('Settings.') && name !== 'Timeline.InternalNotes.Read',
-);
+/** What a viewer may not read: settings and operations are for administrators, internal notes for staff. */
+const notForEveryReader = /^(Settings|Platform|Timeline\.InternalNotes)\./;
+
+const reading = permissions.filter((name) => name.endsWith('.Read') && !notForEveryReader.test(name));
 
 const writing = [
   'Templating.Templates.Manage',

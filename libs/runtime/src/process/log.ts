@@ -1,17 +1,30 @@
 import { trace } from '@opentelemetry/api';
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
 
 export type Log = Logger;
 
-/** A JSON logger; its lines name the trace they belong to. Bodies, tokens and cookies have no place in it. */
-export const createLog = (config: { LOG_LEVEL: string }, process: string): Log =>
-  pino({
+const secrets = ['req.headers.authorization', 'authorization', 'token', 'password', '*.password'];
+/** What Postgres says of a row that it refuses: all of its values. The constraint and the column have names of their own. */
+const rows = ['err.detail', 'err.where', 'err.meta.driverAdapterError.cause.detail'];
+
+/**
+ * A JSON logger; its lines name the trace they belong to. Bodies, rows, tokens and cookies have no place in it.
+ * @param destination where its lines go; standard output by default
+ */
+export const createLog = (
+  config: { LOG_LEVEL: string },
+  process: string,
+  destination?: DestinationStream,
+): Log => {
+  const options = {
     level: config.LOG_LEVEL,
     base: { process },
     mixin: traceFields,
     timestamp: pino.stdTimeFunctions.isoTime,
-    redact: ['req.headers.authorization', 'authorization', 'token', 'password', '*.password'],
-  });
+    redact: [...secrets, ...rows],
+  };
+  return destination ? pino(options, destination) : pino(options);
+};
 
 /** Ids for a log line that is written in the course of a trace. */
 function traceFields(): { traceId?: string; spanId?: string } {

@@ -13,6 +13,23 @@ describe('a signed caller', () => {
     expect(verifyCaller(signed, request, ['newer', 'new'], now)).toMatchObject(claims);
   });
 
+  it('is accepted while keys change in the steps of k8s/README.md, where some processes have the former list', () => {
+    const understand = (one: readonly string[], other: readonly string[]) =>
+      [one, other].every((signers, index) => {
+        const fresh = signCaller(claims, signers, now);
+        try {
+          return verifyCaller(fresh, request, index === 0 ? other : one, now) !== undefined;
+        } catch {
+          return false;
+        }
+      });
+    expect(understand(['old'], ['old', 'new'])).toBe(true);
+    expect(understand(['old', 'new'], ['new', 'old'])).toBe(true);
+    expect(understand(['new', 'old'], ['new'])).toBe(true);
+    // What two steps in one would be.
+    expect(understand(['old'], ['new', 'old'])).toBe(false);
+  });
+
   it('is accepted once, and two of the same request are not the same', () => {
     const [one, other] = [signCaller(claims, ['new'], now), signCaller(claims, ['new'], now)];
     verifyCaller(one, request, ['new'], now);
