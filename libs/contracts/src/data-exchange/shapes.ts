@@ -88,12 +88,7 @@ export const DefinitionName = z
   .max(NAME_LENGTH_MAX)
   .meta({ examples: ['Localization.Overrides'] });
 export const PresetName = text(NAME_LENGTH_MAX, 1);
-const SelectedFields = z
-  .array(z.string().max(NAME_LENGTH_MAX))
-  .refine((fields) => fields.length <= SELECTED_FIELDS_MAX, {
-    message: `At most ${SELECTED_FIELDS_MAX} fields can be selected.`,
-    params: { rule: 'MaximumLength' },
-  });
+const SelectedFields = z.array(z.string().max(NAME_LENGTH_MAX)).max(SELECTED_FIELDS_MAX);
 const TextByName = z.record(z.string(), z.string());
 
 const ExportFilter = z.object({
