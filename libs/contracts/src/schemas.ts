@@ -26,7 +26,10 @@ export const ID_PATTERN = z.regexes.uuid().source.slice('^'.length, -'$'.length)
 /** As a pattern of JSON Schema, for the whole text: clients in some languages look for no part of it. */
 export const NOT_ONLY_BLANKS = '^[\\s\\S]*\\S[\\s\\S]*$';
 
-/** Text of at most this many characters (code points), NFC-normalised. */
+/**
+ * Text of at most this many characters (code points), NFC-normalised. A broken rule ends what is looked at of a list of very
+ * many (`parseInput`), as a wrong type does.
+ */
 export const text = (lengthMax: number, lengthMin = 0) => {
   const schema = z
     .string()
@@ -35,13 +38,17 @@ export const text = (lengthMax: number, lengthMin = 0) => {
     .refine((value) => value.length <= lengthMax || lengthOf(value) <= lengthMax, {
       params: { rule: 'MaximumLength', maximum: lengthMax },
       message: `At most ${lengthMax} characters.`,
+      abort: true,
     })
     .meta({
       maxLength: lengthMax,
       ...(lengthMin > 0 ? { minLength: lengthMin, pattern: NOT_ONLY_BLANKS } : {}),
     });
   return lengthMin > 0
-    ? schema.refine((value) => value.trim().length >= lengthMin, { params: { rule: 'NotEmpty' } })
+    ? schema.refine((value) => value.trim().length >= lengthMin, {
+        params: { rule: 'NotEmpty' },
+        abort: true,
+      })
     : schema;
 };
 

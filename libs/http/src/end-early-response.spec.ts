@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { DISCARDED_BYTES_MAX, endEarlyResponse } from './end-early-response';
 
 const PIECE = Buffer.alloc(1024 * 1024, 'a');
+const PIECES = 100;
 
-describe('an upload whose response came early', () => {
-  it('is discarded up to a number of bytes, however long it goes on', async () => {
+describe('a response that ends while its client is still sending', () => {
+  it('discards what is sent up to a number of bytes, however long it goes on', async () => {
     let received = 0;
     const refuse = (request: IncomingMessage, response: ServerResponse): void => {
       request.on('data', (piece: Buffer) => void (received += piece.length));
@@ -27,5 +30,23 @@ describe('an upload whose response came early', () => {
     expect(received).toBeGreaterThan(DISCARDED_BYTES_MAX - PIECE.length);
     // And what the sockets had when it ended.
     expect(received).toBeLessThan(1.5 * DISCARDED_BYTES_MAX);
+  });
+
+  it('lets everybody else be served between the pieces that are discarded, and ends with the last one', async () => {
+    let discarded = 0;
+    const ended = Array.from({ length: 20 }, () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const request = Readable.from(Array.from({ length: PIECES }, () => Buffer.alloc(1_024)));
+      request.on('data', () => discarded++).pause();
+      const response = { write: () => true, end: resolve };
+      endEarlyResponse(request as IncomingMessage, response as unknown as ServerResponse, 'no');
+      return promise;
+    });
+
+    for (let turn = 0; turn < 5; turn++) await setImmediate();
+    expect(discarded).toBeLessThan(100);
+
+    await Promise.all(ended);
+    expect(discarded).toBe(20 * PIECES);
   });
 });

@@ -1,10 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { inTurns } from '@plinth/runtime/process/in-turns';
 
 /** A client that sends nothing for so long waits for its response, or is away. */
 const SILENCE_MILLISECONDS_MAX = 500;
 const MILLISECONDS_MAX = 30_000;
 /** A fast client sends gigabytes in that time. */
 export const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
+/** In which bodies that nobody wants are discarded, many of which come without a credential and as fast as the network is. */
+const turns = new EventLoopTurns();
+const NOBODY = { tenantId: '', userId: '' };
 
 /** Whether more of the body of a request may arrive. Node knows the end of one without a body only a moment later. */
 export const isBodyPending = ({ complete, headers }: IncomingMessage): boolean =>
@@ -13,7 +18,8 @@ export const isBodyPending = ({ complete, headers }: IncomingMessage): boolean =
 /**
  * Ends a response, whose head has its length, while its client is still sending. To close the connection then would reset
  * it, and a client that sends all before it reads would never have the response: so what it sends is discarded, until it
- * has sent all, or for a while and up to {@link DISCARDED_BYTES_MAX}. Then the connection is closed.
+ * has sent all, or for a while and up to {@link DISCARDED_BYTES_MAX}; then the connection is closed. Of all such bodies of
+ * the process one piece is discarded in a turn of the event loop.
  */
 export function endEarlyResponse(
   request: IncomingMessage,
@@ -23,10 +29,12 @@ export function endEarlyResponse(
   const { socket } = request;
   let discardedBytes = 0;
   response.write(body);
+  const discarded = inTurns(NOBODY, turns);
   const end = (): void => {
     clearTimeout(silenceTimer);
     clearTimeout(endTimer);
-    request.off('data', discard);
+    request.unpipe(discarded);
+    discarded.destroy();
     // Node would read the rest of the body before it took the next request of the connection.
     response.end(() => void (request.complete || socket.destroySoon()));
   };
@@ -37,5 +45,6 @@ export function endEarlyResponse(
   };
   const silenceTimer = setTimeout(end, SILENCE_MILLISECONDS_MAX);
   const endTimer = setTimeout(end, MILLISECONDS_MAX);
-  request.on('data', discard).once('end', end).once('close', end).resume();
+  discarded.on('data', discard);
+  request.once('end', end).once('close', end).pipe(discarded);
 }

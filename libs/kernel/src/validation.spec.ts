@@ -41,3 +41,25 @@ describe('a value that an enumeration does not have', () => {
     },
   );
 });
+
+describe('a body with errors', () => {
+  const names = z.object({ names: z.array(z.string().min(1, { abort: true })) });
+
+  it('is told all of them', () => {
+    const { errors } = problemOf(names, { names: Array(1_000).fill('') });
+    expect(Object.keys(errors ?? {})).toHaveLength(1_000);
+  });
+
+  it('is told the first one where it may have very many', () => {
+    const { errors } = problemOf(names, { names: Array(100_000).fill('') });
+    expect(errors).toEqual({ 'names[0]': ['Service:Validation:NotEmptyValidator'] });
+  });
+
+  it('is looked at as a whole, however large it is', () => {
+    const body = { names: [...(Array(100_000).fill('a') as string[]), ''] };
+    expect(problemOf(names, body).errors).toEqual({
+      'names[100000]': ['Service:Validation:NotEmptyValidator'],
+    });
+    expect(parseInput(names, { names: body.names.slice(0, -1) }, 'body').names).toHaveLength(100_000);
+  });
+});

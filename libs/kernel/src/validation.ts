@@ -13,9 +13,29 @@ export function parseInput<Schema extends z.ZodType>(
   input: unknown,
   source: InputSource,
 ): z.output<Schema> {
-  const result = schema.safeParse(input, { reportInput: true });
+  // Where there may be very many errors, the first one is enough: to find and to tell them all would take seconds.
+  const context = { reportInput: true, abortEarly: hasMoreValuesThan(VALUES_MAX, input) };
+  const result = schema.safeParse(input, context);
   if (result.success) return result.data;
   throw problemOfIssues(result.error.issues, source);
+}
+
+/** Texts, numbers, lists, objects and the like, of which each may be wrong in several ways. */
+const VALUES_MAX = 2_000;
+
+/** Looks at no more values than that. */
+function hasMoreValuesThan(max: number, input: unknown): boolean {
+  const waiting = [input];
+  let count = 0;
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (++count > max) return true;
+    if (typeof value !== 'object' || value === null) continue;
+    const members = Array.isArray(value) ? value : Object.values(value);
+    if (count + waiting.length + members.length > max) return true;
+    waiting.push(...(members as unknown[]));
+  }
+  return false;
 }
 
 /** What zod says of a rule that has no message of its own; it tells nobody anything. */

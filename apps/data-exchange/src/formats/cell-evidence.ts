@@ -71,10 +71,9 @@ export function readEvidence(
   const currencies = new Set<string>();
   const unclearColumns: CellEvidence['unclearColumns'] = { '.': [], ',': [] };
   let areClear = true;
+  const filled = filledCells(rows);
   for (let column = 0; column < columns; column++) {
-    const cells = rows
-      .map((row) => row[column]?.trim() ?? '')
-      .filter((cell) => cell !== '' && !NOTHING.test(cell));
+    const cells = filled[column] ?? [];
     const ofColumn = noEvidence();
     const typed = cells.filter((cell) => countCell(cell, ofColumn)).length;
     const isTyped = typed * 2 >= cells.length;
@@ -95,6 +94,17 @@ export function readEvidence(
   const [currency, ...others] = currencies;
   const { currencies: _currencies, ...counts } = evidence;
   return { ...counts, unclearColumns, currency: areClear && others.length === 0 ? currency : undefined };
+}
+
+/** The cells of each column that say something. Most rows may be much shorter than the widest one. */
+function filledCells(rows: readonly (readonly string[])[]): string[][] {
+  const columns: string[][] = [];
+  for (const row of rows)
+    for (const [column, text] of row.entries()) {
+      const cell = text.trim();
+      if (cell !== '' && !NOTHING.test(cell)) (columns[column] ??= []).push(cell);
+    }
+  return columns;
 }
 
 /**

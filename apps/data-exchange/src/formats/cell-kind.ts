@@ -29,21 +29,55 @@ export function kindOf(cell: string): CellKind {
   return 'text';
 }
 
-/** The kind of almost all cells of each column; undefined where they are texts, or of many kinds. */
+/** The kinds of the columns of a table, whose rows are added one after the other: each row costs the same. */
+export class ColumnKinds {
+  private readonly columns: ColumnKind[];
+
+  constructor(width: number) {
+    this.columns = Array.from({ length: width }, () => new ColumnKind());
+  }
+
+  add({ cells }: { cells: readonly string[] }): void {
+    for (const [column, cell] of cells.entries()) this.columns[column]?.add(cell);
+  }
+
+  /** The kind of almost all cells of each of the first columns; undefined where they are texts, or of many kinds. */
+  first(count: number): (CellKind | undefined)[] {
+    return this.columns.slice(0, count).map(({ kind }) => kind);
+  }
+}
+
+class ColumnKind {
+  private readonly counts = new Map<CellKind, number>();
+  private cells = 0;
+  private mostFrequent: CellKind = 'text';
+  private most = 0;
+
+  add(cell: string): void {
+    const kind = kindOf(cell);
+    if (kind === 'blank') return;
+    const count = (this.counts.get(kind) ?? 0) + 1;
+    this.counts.set(kind, count);
+    this.cells++;
+    if (count <= this.most) return;
+    this.most = count;
+    this.mostFrequent = kind;
+  }
+
+  get kind(): CellKind | undefined {
+    const isTyped = this.most >= TYPED_CELLS_MIN && this.most >= this.cells * TYPED_SHARE;
+    return isTyped && this.mostFrequent !== 'text' ? this.mostFrequent : undefined;
+  }
+}
+
+/** The kinds of the columns of these rows. */
 export function kindsOfColumns(
-  rows: readonly { cells: string[] }[],
+  rows: readonly { cells: readonly string[] }[],
   width: number,
 ): (CellKind | undefined)[] {
-  return Array.from({ length: width }, (_, column) => {
-    const counts = new Map<CellKind, number>();
-    for (const { cells } of rows) {
-      const kind = kindOf(cells[column] ?? '');
-      if (kind !== 'blank') counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    }
-    const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    const [kind, count] = [...counts].sort(([, left], [, right]) => right - left)[0] ?? ['text', 0];
-    return kind !== 'text' && count >= TYPED_CELLS_MIN && count >= all * TYPED_SHARE ? kind : undefined;
-  });
+  const columns = new ColumnKinds(width);
+  for (const row of rows) columns.add(row);
+  return columns.first(width);
 }
 
 /** How the cells of a record compare with the kinds of its columns. */
@@ -62,10 +96,11 @@ export function compareKinds(
   kinds: readonly (CellKind | undefined)[],
 ): KindComparison {
   const comparison = { alike: 0, texts: 0, others: 0 };
-  for (const [column, expected] of kinds.entries()) {
-    const cell = (cells[column] ?? '').trim();
+  for (const [column, text] of cells.entries()) {
+    const expected = kinds[column];
+    const cell = text.trim();
+    if (expected === undefined || cell === '' || NUMBERED_HEADER.test(cell)) continue;
     const kind = kindOf(cell);
-    if (expected === undefined || kind === 'blank' || NUMBERED_HEADER.test(cell)) continue;
     if (kind === expected) comparison.alike++;
     else if (kind === 'text') comparison.texts++;
     else comparison.others++;

@@ -33,4 +33,15 @@ describe('correctFormat', () => {
     expect(corrected).toMatchObject({ headerRow: 2, decimalSeparator: ',' });
     expect(corrected).not.toHaveProperty('unclearColumns');
   });
+
+  it('looks at no more than a part of very wide rows', async () => {
+    const row = `${'(EUR 1.234);'.repeat(999)}(EUR 1.234)\n`;
+    const text = `${Array.from({ length: 1_000 }, (_, column) => `c${column}`).join(';')}\n${row.repeat(1_000)}`;
+    const before = process.cpuUsage();
+
+    await correct({ ...found, delimiter: ';' }, { dateOrder: 'DayMonthYear' }, text);
+
+    // Of the processor, which other work on a busy machine does not count in.
+    expect(process.cpuUsage(before).user).toBeLessThan(600_000);
+  });
 });

@@ -26,6 +26,8 @@ export interface FormatCorrection {
 }
 
 const SAMPLE_ROWS = 1_000;
+/** Characters and cells of them: what they show is found out while everybody else in the process waits. */
+const SAMPLE_LENGTH_MAX = 256 * 1024;
 const layoutProperties = ['delimiter', 'headerRow', 'headerRows', 'lastRow', 'quote', 'escape'] as const;
 
 /** What a correction is checked against. */
@@ -172,12 +174,16 @@ async function sample(
   open: () => Promise<Readable>,
 ): Promise<CellEvidence> {
   const { headers, rows } = await readCsv(await open(), corrected);
-  const cells: string[][] = [];
+  const sampled: string[][] = [];
+  let length = 0;
   let isWhole = true;
   for await (const piece of rows) {
-    const room = SAMPLE_ROWS - cells.length;
-    cells.push(...piece.slice(0, room).map((row) => row.cells));
-    isWhole = piece.length <= room;
+    for (const { cells } of piece) {
+      length += cells.reduce((sum, cell) => sum + cell.length, cells.length);
+      isWhole = sampled.length < SAMPLE_ROWS && length <= SAMPLE_LENGTH_MAX;
+      if (!isWhole) break;
+      sampled.push(cells);
+    }
     if (!isWhole) break;
   }
   if (headers.length === 0)
@@ -187,7 +193,7 @@ async function sample(
       { delimiter: 'Format' },
       `The header has no ${JSON.stringify(corrected.delimiter)} between columns.`,
     );
-  return readEvidence(cells, { isWhole, columnCount: headers.length });
+  return readEvidence(sampled, { isWhole, columnCount: headers.length });
 }
 
 function requireEvidence(
@@ -198,11 +204,11 @@ function requireEvidence(
   if (decimalSeparator !== undefined && contradictsSeparator(evidence, decimalSeparator))
     throw invalid(
       { decimalSeparator: 'Format' },
-      `No number of the first ${SAMPLE_ROWS} rows has decimals behind "${decimalSeparator}".`,
+      `No number of the first rows has decimals behind "${decimalSeparator}".`,
     );
   if (dateOrder !== undefined && contradictsDates(evidence, dateOrder))
     throw invalid(
       { dateOrder: 'Format' },
-      `No date of the first ${SAMPLE_ROWS} rows can be read in the order ${dateOrder}.`,
+      `No date of the first rows can be read in the order ${dateOrder}.`,
     );
 }

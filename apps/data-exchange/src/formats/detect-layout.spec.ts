@@ -355,4 +355,28 @@ describe('a text file', () => {
       }),
     );
   });
+
+  it.each([
+    ['with gaps between all of its rows', 'name,city\n' + 'a,b\n\n'.repeat(13_000)],
+    ['with one row that is very wide', `${'a,'.repeat(999)}a\n${'b,c\n'.repeat(15_000)}`],
+    ['with very many totals', `name,sum\n${'a,1\n'.repeat(13_000)}${totals(13_000n, 190)}`],
+  ])('is looked at quickly, %s', (_, text) => {
+    const head = text.slice(0, 65_000);
+    const before = process.cpuUsage();
+
+    expect(formatOf(head).delimiter).toBe(',');
+
+    // Of the processor, which other work on a busy machine does not count in.
+    expect(process.cpuUsage(before).user).toBeLessThan(600_000);
+  });
 });
+
+/** Rows that each are the sum of all rows above. */
+function totals(sum: bigint, count: number): string {
+  let rows = '';
+  for (let row = 0; row < count; row++) {
+    rows += `Total,${sum}\n`;
+    sum *= 2n;
+  }
+  return rows;
+}

@@ -1,10 +1,10 @@
-import { compareKinds, isValue, kindOf, kindsOfColumns } from './cell-kind';
+import { ColumnKinds, compareKinds, isValue, kindOf, kindsOfColumns } from './cell-kind';
 import type { CsvOptions, FileRecord } from './csv-reader';
 import { detectQuoting } from './detect-quoting';
 import { totalsOf } from './detect-totals';
 import type { CsvLayout, LayoutFinding } from './file-format';
 import { isRepeatedHeader, joinHeaderRows } from './header-names';
-import { sampleRecords, usualWidth } from './sample-records';
+import { sampleRecords, UsualWidth, usualWidth } from './sample-records';
 
 const PREAMBLE_RECORDS_MAX = 20;
 const FOOTNOTE_RECORDS_MAX = 20;
@@ -144,12 +144,14 @@ function endOf(
 ): Pick<CsvLayout, 'lastRow'> {
   const header = joinHeaderRows(table.slice(0, headerRows).map(({ cells }) => cells));
   const rows = table.slice(headerRows);
+  const beginsTable = tableBeginnings(rows, header);
   for (let index = 1; index < rows.length; index++) {
     const { number, cells } = rows[index]!;
+    const isBeginning = beginsTable(index);
     if (isRepeatedHeader(cells, header)) {
       if (!findings.some(({ code }) => code === 'RepeatedHeader'))
         findings.push(finding('RepeatedHeader', number));
-    } else if (beginsTable(rows, index, header)) {
+    } else if (isBeginning) {
       findings.push(finding('Tables', number, number - 1));
       return { lastRow: number - 1 };
     }
@@ -162,37 +164,47 @@ function endOf(
   return rowCount === rows.length ? {} : { lastRow: rows[rowCount]!.number - 1 };
 }
 
-function hasMostNames(cells: readonly string[], header: readonly string[]): boolean {
+/**
+ * Whether a record is the header of another table, by its index: it has most names of the first, or stands alone below a
+ * gap. It is asked for one record after the other, and each costs the same, however many stand above and below it.
+ */
+function tableBeginnings(rows: readonly FileRecord[], header: readonly string[]): (index: number) => boolean {
   const names = new Set(header.filter((name) => name !== ''));
-  const shared = cells.filter((cell) => names.has(cell.trim())).length;
-  return shared >= 2 && shared * 2 > Math.max(filled(cells), names.size);
+  const hasMostNames = (cells: readonly string[]): boolean => {
+    const shared = cells.filter((cell) => names.has(cell.trim())).length;
+    return shared >= 2 && shared * 2 > Math.max(filled(cells), names.size);
+  };
+  const above = new ColumnKinds(header.length);
+  const widthAbove = new UsualWidth();
+  const widthsBelow = usualWidthsFrom(rows);
+  return (index) => {
+    const before = rows[index - 1]!;
+    widthAbove.add(before);
+    if (filled(before.cells) > 1) above.add(before);
+    const { number, cells } = rows[index]!;
+    const next = rows[index + 1];
+    if (!next || cells.length < 2) return false;
+    const isText = cells.every((cell) => kindOf(cell) === 'text');
+    // A table whose values are the names of its columns has them from its first row on.
+    if (hasMostNames(cells)) return !hasMostNames(rows[0]!.cells);
+    const isApart = number - before.number > 1 || filled(before.cells) <= 1;
+    if (!isText || !isApart || next.cells.length !== cells.length) return false;
+    // Else the records above are as wide as each other, and those from here on as wide as each other.
+    return cells.length === before.cells.length
+      ? compareKinds(cells, above.first(cells.length)).texts >= 2
+      : cells.length !== widthAbove.orElse(rows[0]!.cells.length) && widthsBelow[index] === cells.length;
+  };
 }
 
-/** Whether a record is the header of another table: it has most names of the first, or stands alone below a gap. */
-function beginsTable(rows: readonly FileRecord[], index: number, header: readonly string[]): boolean {
-  const { number, cells } = rows[index]!;
-  const next = rows[index + 1];
-  if (!next || cells.length < 2) return false;
-  const isText = cells.every((cell) => kindOf(cell) === 'text');
-  // A table whose values are the names of its columns has them from its first row on.
-  if (hasMostNames(cells, header)) return !hasMostNames(rows[0]!.cells, header);
-  const before = rows[index - 1]!;
-  const isApart = number - before.number > 1 || filled(before.cells) <= 1;
-  if (!isText || !isApart || next.cells.length !== cells.length) return false;
-  const kinds = kindsOfColumns(
-    rows.slice(0, index).filter((row) => filled(row.cells) > 1),
-    header.length,
-  );
-  return cells.length !== before.cells.length
-    ? hasOtherWidth(rows, index)
-    : compareKinds(cells, kinds).texts >= 2;
-}
-
-/** Whether the records above are as wide as each other, and those from here on as wide as each other. */
-function hasOtherWidth(rows: readonly FileRecord[], index: number): boolean {
-  const above = usualWidth(rows.slice(0, index));
-  const { length } = rows[index]!.cells;
-  return length !== above && usualWidth(rows.slice(index)) === length;
+/** How many cells most of the records from each one on have. */
+function usualWidthsFrom(rows: readonly FileRecord[]): number[] {
+  const widths: number[] = [];
+  const below = new UsualWidth();
+  for (let index = rows.length - 1; index >= 0; index--) {
+    below.add(rows[index]!);
+    widths[index] = below.orElse(rows[index]!.cells.length);
+  }
+  return widths;
 }
 
 /** A value alone, such as an id or a mark, is a row whose other cells are blank. */

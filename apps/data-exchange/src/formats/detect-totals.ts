@@ -9,6 +9,8 @@ const LABEL =
 const SUMMED_NUMBERS_MIN = 2;
 /** Fewer rows have it by chance. */
 const SUMMED_ROWS_MIN = 3;
+/** Totals and lines that a table ends in; more are something else. */
+const TOTALS_MAX = 50;
 const NOT_ZERO = /[1-9]/;
 /** Of cents that were rounded row by row. */
 const ROUNDING = 0.005;
@@ -21,9 +23,10 @@ const ROUNDING = 0.005;
 export function totalsOf(rows: readonly FileRecord[], columnCount: number): number {
   if (columnCount < 2) return 0;
   const isLine = ruledLinesOf(rows);
+  const isTotal = totalsAmong(rows);
   let first = rows.length;
-  while (first > 1 && (isLine(first - 1) || isTotal(rows, first - 1))) first--;
-  return rows.length - first;
+  while (first > 1 && rows.length - first <= TOTALS_MAX && (isLine(first - 1) || isTotal(first - 1))) first--;
+  return rows.length - first <= TOTALS_MAX ? rows.length - first : 0;
 }
 
 /**
@@ -47,25 +50,56 @@ function ruledLinesOf(rows: readonly FileRecord[]): (index: number) => boolean {
 
 const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '');
 
-function isTotal(rows: readonly FileRecord[], index: number): boolean {
-  const { cells } = rows[index]!;
-  const texts = cells.filter(isText);
-  if (texts.length !== 1 || !LABEL.test(texts[0]!.trim())) return false;
-  const above = rows
-    .slice(0, index)
-    .map((row) => row.cells)
-    .filter((row) => !isBlank(row) && !isRule(row));
-  if (above.length < SUMMED_ROWS_MIN) return false;
-  let sums = 0;
-  for (const [column, cell] of cells.entries()) {
-    if (cell.trim() === '' || isText(cell)) continue;
-    const numbers = above.map((row) => row[column] ?? '').filter((text) => text.trim() !== '');
-    if (numbers.some(isText)) continue;
-    if (!isSumOf(cell, numbers)) return false;
-    const summed = numbers.filter((number) => NOT_ZERO.test(number));
-    if (summed.length >= SUMMED_NUMBERS_MIN && NOT_ZERO.test(cell) && !isCounting([...numbers, cell])) sums++;
-  }
-  return sums > 0;
+/** A number by each of the signs that may separate its decimals. */
+type Readings = readonly (number | undefined)[];
+
+/**
+ * Whether a record is a total of those above it, by its index. It is asked for one record after the other, from the last
+ * one on, and each cell is read once.
+ */
+function totalsAmong(rows: readonly FileRecord[]): (index: number) => boolean {
+  const known = new Map<string, Readings>();
+  const readingsOf = (text: string): Readings => {
+    const readings = known.get(text) ?? SEPARATORS.map((separator) => toNumber(text, separator));
+    known.set(text, readings);
+    return readings;
+  };
+  const isText = (text: string): boolean =>
+    text.trim() !== '' && readingsOf(text).every((number) => number === undefined);
+  /** Whether a number is the sum of the numbers above it, as one of both signs separates their decimals. */
+  const isSumOf = (cell: string, texts: readonly string[]): boolean =>
+    readingsOf(cell).some((total, reading) => {
+      if (total === undefined) return false;
+      let sum = 0;
+      for (const text of texts) {
+        const number = readingsOf(text)[reading];
+        if (number === undefined) return false;
+        sum += number;
+      }
+      return Math.abs(sum - total) < Math.min(ROUNDING * (texts.length + 1), 0.5);
+    });
+  const above = rows.flatMap(({ cells }, index) =>
+    isBlank(cells) || isRule(cells) ? [] : [{ cells, index }],
+  );
+
+  return (total) => {
+    const { cells } = rows[total]!;
+    const texts = cells.filter(isText);
+    if (texts.length !== 1 || !LABEL.test(texts[0]!.trim())) return false;
+    while (above.length > 0 && above.at(-1)!.index >= total) above.pop();
+    if (above.length < SUMMED_ROWS_MIN) return false;
+    let sums = 0;
+    for (const [column, cell] of cells.entries()) {
+      if (cell.trim() === '' || isText(cell)) continue;
+      const numbers = above.map((row) => row.cells[column] ?? '').filter((text) => text.trim() !== '');
+      if (numbers.some(isText)) continue;
+      if (!isSumOf(cell, numbers)) return false;
+      const summed = numbers.filter((number) => NOT_ZERO.test(number));
+      if (summed.length >= SUMMED_NUMBERS_MIN && NOT_ZERO.test(cell) && !isCounting([...numbers, cell]))
+        sums++;
+    }
+    return sums > 0;
+  };
 }
 
 /** Whether each number is one more than the one before, as ids are: 3 is the sum of 0, 1 and 2 by chance. */
@@ -78,20 +112,7 @@ function isRule(cells: readonly string[]): boolean {
   return filled.length > 0 && filled.every((cell) => RULE.test(cell));
 }
 
-/** Whether a number is the sum of the numbers above it, as one of both signs separates their decimals. */
-function isSumOf(cell: string, texts: readonly string[]): boolean {
-  return SEPARATORS.some((separator) => {
-    const total = toNumber(cell, separator);
-    const numbers = texts.map((text) => toNumber(text, separator));
-    if (total === undefined || numbers.includes(undefined)) return false;
-    const sum = numbers.reduce<number>((all, number) => all + number!, 0);
-    return Math.abs(sum - total) < Math.min(ROUNDING * (numbers.length + 1), 0.5);
-  });
-}
-
 const SEPARATORS = ['.', ','] as const;
-const isText = (text: string): boolean =>
-  text.trim() !== '' && SEPARATORS.every((separator) => toNumber(text, separator) === undefined);
 
 /** A number without what groups its digits. */
 function toNumber(text: string, separator: '.' | ','): number | undefined {

@@ -16,10 +16,33 @@ export function sampleRecords(head: string, options: CsvOptions, isWhole = false
   }
 }
 
+/** How many cells most records have, which are added one after the other. */
+export class UsualWidth {
+  private readonly counts = new Map<number, number>();
+  private records = 0;
+  private width = 0;
+  private count = 0;
+
+  add({ cells }: { cells: readonly string[] }): void {
+    const count = (this.counts.get(cells.length) ?? 0) + 1;
+    this.counts.set(cells.length, count);
+    this.records++;
+    if (count <= this.count) return;
+    this.count = count;
+    this.width = cells.length;
+  }
+
+  /** How many cells more than half of the records have; else the other number. */
+  orElse(other: number): number {
+    return this.count >= 3 && this.count * 2 > this.records ? this.width : other;
+  }
+}
+
 /** How many cells more than half of the records have; else as many as the first has. */
-export function usualWidth(records: readonly { cells: string[] }[]): number {
-  const { width, count } = commonWidth(records);
-  return count >= 3 && count * 2 > records.length ? width : (records[0]?.cells.length ?? 0);
+export function usualWidth(records: readonly { cells: readonly string[] }[]): number {
+  const width = new UsualWidth();
+  for (const record of records) width.add(record);
+  return width.orElse(records[0]?.cells.length ?? 0);
 }
 
 /** How alike records are: those with as many cells as most have, and their share. One column is no table. */

@@ -25,8 +25,10 @@ export function importSettings({ definitions, box }: ImportParts) {
   return {
     async check(rows, context) {
       const known = await definitions.all();
-      const locked = await claimSettings(rows.map(importedSetting), context);
-      const stored = await readStoredValues(rows.map(importedSetting), context);
+      // A lock for each name that a file may make up would take those of all tenants from the database.
+      const settings = rows.map(importedSetting).filter(({ name }) => known.has(name));
+      const locked = await claimSettings(settings, context);
+      const stored = await readStoredValues(settings, context);
       return rows.flatMap((row) => {
         const setting = importedSetting(row);
         const definition = known.get(setting.name);

@@ -11,6 +11,21 @@ describe('what revisions depended on', () => {
     expect(remembered.of('one')).toBeUndefined();
   });
 
+  it('is what the last two renderings had in common', () => {
+    const remembered = new RememberedDependencies();
+    remembered.remember('one', texts('Shop:title', 'Shop:chosen-by-ada'));
+    remembered.remember('one', texts('Shop:title', 'Shop:chosen-by-bob'));
+    expect(remembered.of('one')).toEqual(texts('Shop:title'));
+  });
+
+  it('learns what it begins to depend on', () => {
+    const remembered = new RememberedDependencies();
+    remembered.remember('one', texts('Shop:title'));
+    remembered.remember('one', texts('Shop:title', 'Shop:new'));
+    remembered.remember('one', texts('Shop:title', 'Shop:new'));
+    expect(remembered.of('one')).toEqual(texts('Shop:title', 'Shop:new'));
+  });
+
   it('is forgotten where one revision depends on very much', () => {
     const remembered = new RememberedDependencies();
     remembered.remember('one', texts('Shop:title'));

@@ -1,6 +1,6 @@
 import { DocumentFormat } from '@plinth/contracts/template/shapes';
 import { ByteBudget } from '@plinth/runtime/process/byte-budget';
-import type { Task, TaskResult } from '../render/sandbox/protocol';
+import type { RenderResult, Task, TaskResult } from '../render/sandbox/protocol';
 import { templateRenderer, type RenderRequest } from './renderer';
 
 const MEBIBYTE = 1024 * 1024;
@@ -8,12 +8,13 @@ const BYTES_MAX = 6 * MEBIBYTE;
 const LARGE_TEXT = 'x'.repeat(MEBIBYTE);
 const PARTIALS = ['header', 'body', 'footer'];
 
-const rendered: TaskResult = {
+const rendered: RenderResult = {
   kind: 'rendered',
   html: '',
   plainText: '',
   front: {},
   missing: [],
+  used: { partials: [], texts: [], settings: [] },
   jsonBytes: 0,
 };
 const dependencies: TaskResult = {
@@ -108,4 +109,49 @@ describe('the renderer', () => {
 
     expect(bytes.usedBytes).toBe(0);
   });
+
+  it('renders what depends on other templates each time, however many renderings depended on', async () => {
+    const render = includingWhatDataNames();
+
+    for (let rendering = 0; rendering < 5; rendering++) {
+      const names = Array.from({ length: 120 }, (_, index) => `part-${rendering}-${index}`);
+      await expect(render(names)).resolves.toMatchObject({ missing: [] });
+    }
+  });
 });
+
+/** A renderer of a revision that includes the templates that its data names. */
+function includingWhatDataNames() {
+  const parts = {
+    templates: { findNearest: async () => ({ revision: { content: 'x' } }) },
+    sandbox: {
+      run: async (_owner: unknown, task: Task): Promise<TaskResult> => {
+        if (task.kind !== 'render') throw new Error(task.kind);
+        const names = (JSON.parse(task.data) as { names: string[] }).names;
+        const partials = names.filter((name) => !(name in task.partials));
+        const used = { partials: names, texts: [], settings: [] };
+        return partials.length > 0
+          ? { kind: 'dependencies', dependencies: { partials, texts: [], settings: [] } }
+          : { ...rendered, used };
+      },
+    },
+    settings: { visibleTo: async () => ({}) },
+    localization: { texts: async () => ({}) },
+    clock: { now: () => new Date() },
+    bytes: new ByteBudget(BYTES_MAX),
+  };
+  const renderer = templateRenderer(parts as unknown as Parameters<typeof templateRenderer>[0]);
+  const render = (names: string[]) =>
+    renderer.render({
+      caller: { tenantId: 'acme', userId: 'ada', userName: 'Ada', permissions: [] },
+      template: {
+        key: { name: 'a', culture: undefined },
+        revision: { id: 'one', content: 'includes', mimeType: 'text/html' },
+      },
+      revisionChoice: 'newest',
+      culture: undefined,
+      format: DocumentFormat.Html,
+      data: { names },
+    });
+  return render;
+}

@@ -12,7 +12,7 @@ import {
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
-import type { Problem } from '@plinth/kernel/problem';
+import { Problem } from '@plinth/kernel/problem';
 import type { ByteBudget } from '@plinth/runtime/process/byte-budget';
 import { globalVariables } from '../domain/global-variables';
 import {
@@ -115,6 +115,9 @@ const PARTIALS_AT_ONCE = 8;
 const RETRY_AFTER_SECONDS = 2;
 const DEFAULT_CULTURE = 'en';
 
+const isTooExpensive = (error: unknown): boolean =>
+  error instanceof Problem && error.slug === templateTooExpensive('').slug;
+
 type ResolvedDependencies = Pick<RenderTask, keyof Dependencies>;
 
 export function templateRenderer({
@@ -210,22 +213,30 @@ export function templateRenderer({
     return resolved;
   };
 
-  const evaluate = (request: RenderRequest, language: string): Promise<RenderResult> => {
+  const evaluate = async (request: RenderRequest, language: string): Promise<RenderResult> => {
     const { caller, template } = request;
+    const { id, content } = template.revision;
     const data = JSON.stringify(request.data);
-    return holding(caller, [template.revision.content, data], (hold) =>
-      evaluateWith(request, language, data, hold),
-    );
+    const evaluateAfter = (known: Dependencies | undefined): Promise<RenderResult> =>
+      holding(caller, [content, data], (hold) => evaluateWith(request, language, data, { known, hold }));
+    const known = remembered.of(id);
+    const result = await evaluateAfter(known).catch((error: unknown) => {
+      if (!known || !isTooExpensive(error)) throw error;
+      // What renderings depended on before may be too much beside what this one does.
+      remembered.forget(id);
+      return evaluateAfter(undefined);
+    });
+    if (id !== '') remembered.remember(id, result.used);
+    return result;
   };
 
   const evaluateWith = async (
     request: RenderRequest,
     language: string,
     data: string,
-    hold: Hold,
+    { known, hold }: { known: Dependencies | undefined; hold: Hold },
   ): Promise<RenderResult> => {
     const { caller, template } = request;
-    const known = remembered.of(template.revision.id);
     let dependencies: ResolvedDependencies = known
       ? await resolve(request, language, known, hold)
       : { partials: {}, texts: {}, settings: {} };
@@ -242,10 +253,7 @@ export function templateRenderer({
     };
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const result = await sandbox.run(caller, { ...task, ...dependencies }, request.signal);
-      if (result.kind === 'rendered') {
-        remember(template.revision.id, dependencies);
-        return result;
-      }
+      if (result.kind === 'rendered') return result;
       if (result.kind !== 'dependencies') throw problemOf(result);
       const more = await resolve(request, language, result.dependencies, hold, dependencies.partials);
       dependencies = {
@@ -255,19 +263,6 @@ export function templateRenderer({
       };
     }
     throw includesTooDeep();
-  };
-
-  const remember = (
-    revisionId: string,
-    { partials, texts, settings: values }: ResolvedDependencies,
-  ): void => {
-    if (revisionId === '') return;
-    const names = {
-      partials: Object.keys(partials),
-      texts: Object.keys(texts),
-      settings: Object.keys(values),
-    };
-    remembered.remember(revisionId, names);
   };
 
   return {

@@ -75,7 +75,7 @@ export function wakeSignal(messaging: Messaging, name: 'told' | 'changed'): Wake
   };
 }
 
-/** The key of an entity; its type has no slash. */
+/** The key of an entity. Where its type has a slash it may be that of another one too, which is woken for nothing. */
 export const entityKey = ({ entityType, entityId }: { entityType: string; entityId: string }): string =>
   `${entityType}/${entityId}`;
 

@@ -37,6 +37,13 @@ describe('what a process remembers of entities', () => {
     expect(memory.recall({ ...other, tenantId: newId() })).toBeUndefined();
   });
 
+  it('is of no other entity, whatever characters types and ids have', () => {
+    const memory = aMemory();
+    memory.remember({ ...key, entityType: 'Invoice/2026', entityId: '1' }, submitted);
+
+    expect(memory.recall({ ...key, entityId: '2026/1' })).toMatchObject({ state: undefined, moves: 0 });
+  });
+
   it('is nothing of one that waits for an approval', () => {
     const memory = aMemory();
     memory.remember(key, { ...submitted, isWaiting: true });

@@ -41,5 +41,6 @@ export class EntityMemory {
   }
 }
 
+/** A type has no line break, and may have any other character that an id has. */
 const nameOf = ({ tenantId, entityType, entityId }: EntityKey): string =>
-  `${tenantId}/${entityType}/${entityId}`;
+  `${tenantId}\n${entityType}\n${entityId}`;

@@ -88,13 +88,17 @@ export const DefinitionName = z
   .max(NAME_LENGTH_MAX)
   .meta({ examples: ['Localization.Overrides'] });
 export const PresetName = text(NAME_LENGTH_MAX, 1);
-const SelectedFields = z
-  .array(z.string().max(NAME_LENGTH_MAX))
-  .refine((fields) => fields.length <= SELECTED_FIELDS_MAX, {
-    message: `At most ${SELECTED_FIELDS_MAX} fields can be selected.`,
-    params: { rule: 'MaximumLength' },
-  });
-const TextByName = z.record(z.string(), z.string());
+const SelectedFields = z.array(z.string().max(NAME_LENGTH_MAX)).max(SELECTED_FIELDS_MAX);
+/** The first value that is no text is enough: to look for all of very many would take a second. */
+const TextByName = z
+  .record(z.string(), z.unknown())
+  .superRefine((values, context) => {
+    const wrong = Object.keys(values).find((name) => typeof values[name] !== 'string');
+    if (wrong === undefined) return;
+    const input = values[wrong];
+    context.addIssue({ code: 'invalid_type', expected: 'string', input, path: [wrong] });
+  })
+  .meta({ additionalProperties: { type: 'string' } }) as unknown as z.ZodType<Record<string, string>>;
 
 const ExportFilter = z.object({
   field: z.string(),

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { BatchContext, ExchangeDefinition } from '../definition';
 import { inIndexOrder, lookUp } from '../look-up';
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
@@ -6,9 +5,6 @@ import { rowMessage } from '../row-message';
 import type { Conversion, ConvertedRow } from './convert-rows';
 import type { UnwrittenKeys } from './unwritten-keys';
 import type { BatchWriter, WritingHooks } from './write-batch';
-
-/** A key as 32 hex digits. */
-export const hashKey = (key: string): string => hash('sha256', key).slice(0, 32);
 
 interface KeyedRow {
   rowNumber: number;
@@ -124,7 +120,7 @@ export async function recordUnwrittenKeys(
   unwrittenKeys: UnwrittenKeys,
 ): Promise<void> {
   const { recent } = unwrittenKeys;
-  const hashed = rows.map(({ key, rowNumber }): HashedRow => [hashKey(key), rowNumber]);
+  const hashed = rows.map(({ key, rowNumber }): HashedRow => [unwrittenKeys.hashOf(key), rowNumber]);
   if (!recent) return storeUnwrittenKeys(context, hashed, unwrittenKeys);
   for (const [hash, rowNumber] of hashed) recent.add(hash, rowNumber);
   for (const part of recent.takeIfMany()) await storeUnwrittenKeys(context, part, unwrittenKeys);
@@ -162,7 +158,7 @@ async function readUnwrittenKeys(
   const found = new Map<string, number>();
   const keysByHash = new Map<string, string>();
   for (const key of keys) {
-    const hash = hashKey(key);
+    const hash = unwrittenKeys.hashOf(key);
     const recent = unwrittenKeys.recent?.rowOf(hash);
     if (recent !== undefined) found.set(key, recent);
     if (unwrittenKeys.mayHave(hash)) keysByHash.set(hash, key);

@@ -18,7 +18,6 @@ import {
   sealLedger,
   type BatchKey,
 } from './import-ledger';
-import { RecentKeys } from './recent-keys';
 import { UnwrittenKeys } from './unwritten-keys';
 
 /** What is to be known of a batch while it is applied, and of the one before it. */
@@ -161,8 +160,7 @@ function eachBatchSession(
  * what it knows of earlier batches, each of which is undone as soon as it was tried out.
  */
 async function dryRunSession(database: BulkDatabase, options: ImportOptions): Promise<ImportSession> {
-  const keys = new UnwrittenKeys(undefined, new RecentKeys());
-  const importer = new BatchImporter({ ...options, jobId: newId() }, keys);
+  const importer = new BatchImporter({ ...options, jobId: newId() }, UnwrittenKeys.ofDryRun());
   const { transaction, close } = await openBulkTransaction(database, options.caller.tenantId);
   return {
     lastBatch: 0,

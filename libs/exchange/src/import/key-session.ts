@@ -1,6 +1,6 @@
 import type { ImportOptions } from './batch-importer';
 import { columnsWithKey, hasKey, rowConverter } from './convert-rows';
-import { hashKey } from './duplicate-keys';
+import { hashKey } from './unwritten-keys';
 import type { ImportSession } from './import-session';
 
 /** Reads the keys of rows and writes nothing: all keys of a file show which of its rows have a duplicate key. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { hashKey } from './duplicate-keys';
 import { RecentKeys } from './recent-keys';
+import { hashKey } from './unwritten-keys';
 
 describe('recent keys', () => {
   afterEach(() => jest.restoreAllMocks());

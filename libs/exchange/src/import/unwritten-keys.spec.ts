@@ -1,5 +1,4 @@
-import { hashKey } from './duplicate-keys';
-import { UnwrittenKeys } from './unwritten-keys';
+import { hashKey, UnwrittenKeys } from './unwritten-keys';
 
 const packed = (all: readonly string[]) => Buffer.from(all.join(''), 'hex');
 const hashes = (first: number, count: number) =>
@@ -25,6 +24,17 @@ describe('unwritten keys', () => {
 
     expect(unwritten.isEmpty).toBe(false);
     expect(unwritten.mayHave(hashKey('another'))).toBe(true);
+  });
+
+  it('of a dry-run have hashes that nobody can choose', () => {
+    const chosen = Array.from({ length: 5_000 }, (_, index) => `K${index}`).filter((key) =>
+      hashKey(key).startsWith('0'),
+    );
+
+    const unwritten = UnwrittenKeys.ofDryRun();
+
+    expect(new Set(chosen.map((key) => unwritten.hashOf(key)[0])).size).toBe(16);
+    expect(unwritten.hashOf('K1')).toBe(unwritten.hashOf('K1'));
   });
 
   it('leave out no key where there are more than can be known', () => {

@@ -22,8 +22,8 @@ const SHEETS_MAX = 1_000;
 const SHEET_NAME_LENGTH_MAX = 100;
 /** Each sheet is looked up among them. */
 const RELATIONS_MAX = 5_000;
-/** Beside the sheets and their texts nothing of a workbook is large. */
-const SMALL_PART_BYTES_MAX = 32 * 1024 ** 2;
+/** Of each part that lists others: the names of cells, of which a workbook may have very many, stand behind its sheets. */
+const BEGINNING_BYTES_MAX = 4 * 1024 ** 2;
 const MAIN_TYPE =
   /spreadsheetml\.(sheet|template)\.main\+xml|ms-excel\.(sheet|template)\.macroEnabled\.main\+xml/i;
 
@@ -57,19 +57,39 @@ export async function scanPart(file: RandomAccess, part: ZipEntry, listener: Xml
   scanner.end();
 }
 
-function scanSmallPart(file: RandomAccess, part: ZipEntry, listener: XmlListener): Promise<void> {
-  if (part.unpackedBytes > SMALL_PART_BYTES_MAX)
-    throw new UnreadableFile(`The part ${part.name.slice(0, 100)} of the workbook is too large.`);
-  return scanPart(file, part, listener);
+/**
+ * The same for a part of which only a small beginning is needed.
+ * @param isFound whether nothing more of it is
+ * @throws UnreadableFile where that is not so after so many bytes, and they are not all
+ */
+async function scanBeginning(
+  file: RandomAccess,
+  part: ZipEntry,
+  listener: XmlListener,
+  isFound: () => boolean,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  const scanner = new XmlScanner(listener);
+  let bytes = 0;
+  for await (const chunk of readZipPart(file, part)) {
+    bytes += chunk.length;
+    if (bytes > BEGINNING_BYTES_MAX)
+      throw new UnreadableFile(`The part ${part.name.slice(0, 100)} of the workbook is too large.`);
+    scanner.push(decoder.decode(chunk, { stream: true }));
+    if (isFound()) return;
+  }
+  scanner.push(decoder.decode());
+  scanner.end();
 }
 
 async function isSpreadsheet(file: RandomAccess, types: ZipEntry): Promise<boolean> {
   let isFound = false;
-  await scanSmallPart(file, types, {
+  const listener: XmlListener = {
     open: (_name, attributes) => {
       isFound ||= MAIN_TYPE.test(attributeOf(attributes, 'ContentType') ?? '');
     },
-  });
+  };
+  await scanBeginning(file, types, listener, () => isFound);
   return isFound;
 }
 
@@ -91,7 +111,7 @@ async function readRelations(
   const list = parts.get(`${folder}/_rels/${name.split('/').at(-1)}.rels`.replace(/^\//, '').toLowerCase());
   if (!list) return [];
   const relations: Relation[] = [];
-  await scanSmallPart(file, list, {
+  const listener: XmlListener = {
     open: (element, attributes) => {
       if (element !== 'Relationship' || attributeOf(attributes, 'TargetMode') === 'External') return;
       if (relations.length === RELATIONS_MAX) throw new UnreadableFile('The workbook has too many parts.');
@@ -102,7 +122,8 @@ async function readRelations(
         target: (target.startsWith('/') ? target.slice(1) : joined(folder, target)).toLowerCase(),
       });
     },
-  });
+  };
+  await scanBeginning(file, list, listener, () => false);
   return relations;
 }
 
@@ -118,7 +139,8 @@ const joined = (folder: string, target: string): string => {
 async function readSheetList(file: RandomAccess, workbook: ZipEntry) {
   const listed: { name: string; id: string }[] = [];
   let isFrom1904 = false;
-  await scanSmallPart(file, workbook, {
+  let areListed = false;
+  const listener: XmlListener = {
     open: (element, attributes) => {
       if (element === 'workbookPr')
         isFrom1904 = ['1', 'true'].includes(attributeOf(attributes, 'date1904') ?? '');
@@ -130,6 +152,10 @@ async function readSheetList(file: RandomAccess, workbook: ZipEntry) {
         throw new UnreadableFile(`The name of a sheet has more than ${SHEET_NAME_LENGTH_MAX} characters.`);
       listed.push({ name, id: attributeOf(attributes, 'id') ?? '' });
     },
-  });
+    close: (element) => {
+      areListed ||= element === 'sheets';
+    },
+  };
+  await scanBeginning(file, workbook, listener, () => areListed);
   return { listed, isFrom1904 };
 }

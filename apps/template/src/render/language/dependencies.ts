@@ -18,13 +18,20 @@ type Named = Record<keyof Dependencies, object>;
 
 const lengthOf = (names: readonly string[]): number => names.reduce((sum, name) => sum + name.length, 0);
 
-/** What a rendering is to be run again with: each name once, and not those that are known. */
+type Names = Record<keyof Dependencies, Set<string>>;
+
+const noNames = (): Names => ({ partials: new Set(), texts: new Set(), settings: new Set() });
+
+const toDependencies = ({ partials, texts, settings }: Names): Dependencies => ({
+  partials: [...partials],
+  texts: [...texts],
+  settings: [...settings],
+});
+
+/** What a rendering depends on: what it has, and what it is to be run again with; each name once. */
 export class NamesToLoad {
-  private readonly names = {
-    partials: new Set<string>(),
-    texts: new Set<string>(),
-    settings: new Set<string>(),
-  };
+  private readonly missing = noNames();
+  private readonly usedNames = noNames();
   private length: number;
 
   constructor(private readonly known: Named) {
@@ -34,22 +41,29 @@ export class NamesToLoad {
 
   /** @throws LimitError where the names of the rendering are too many or too long together */
   add(kind: keyof Dependencies, name: string): void {
-    if (Object.hasOwn(this.known[kind], name) || this.names[kind].has(name)) return;
+    if (Object.hasOwn(this.known[kind], name)) {
+      this.usedNames[kind].add(name);
+      return;
+    }
+    if (this.missing[kind].has(name)) return;
     this.length += name.length;
     if (this.length > NAMES_LENGTH_MAX) throw new LimitError('names');
-    this.names[kind].add(name);
+    this.missing[kind].add(name);
   }
 
   has(kind: keyof Dependencies): boolean {
-    return this.names[kind].size > 0;
+    return this.missing[kind].size > 0;
   }
 
-  /** Undefined where nothing is to be loaded. */
+  /** What is to be loaded; undefined where nothing is. */
   get dependencies(): Dependencies | undefined {
-    const { partials, texts, settings } = this.names;
-    return partials.size + texts.size + settings.size > 0
-      ? { partials: [...partials], texts: [...texts], settings: [...settings] }
-      : undefined;
+    const { partials, texts, settings } = this.missing;
+    return partials.size + texts.size + settings.size > 0 ? toDependencies(this.missing) : undefined;
+  }
+
+  /** What it had and depends on; more may have been loaded for it. */
+  get used(): Dependencies {
+    return toDependencies(this.usedNames);
   }
 }
 

@@ -56,6 +56,8 @@ export interface RenderResult {
   front: FrontMatter;
   workbook?: Uint8Array | undefined;
   missing: string[];
+  /** What it was rendered with of what was loaded for it. */
+  used: Dependencies;
   /** Bytes of the texts of a response as JSON, which nobody has to write to know. */
   jsonBytes: number;
 }

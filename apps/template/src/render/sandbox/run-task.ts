@@ -12,7 +12,15 @@ import { TemplateError, walk, type Statement } from '../language/syntax';
 import { toValue, type Dict, type Value } from '../language/values';
 import { variablesOf } from '../language/variables';
 import { plainTextOf, tablesOf } from './html';
-import type { TaskResult, ParseError, Partials, AnalyzeTask, RenderTask, Task } from './protocol';
+import type {
+  TaskResult,
+  ParseError,
+  Partials,
+  AnalyzeTask,
+  RenderResult,
+  RenderTask,
+  Task,
+} from './protocol';
 import { workbookOf } from './workbook';
 
 /** Runs one task. Errors of the template are part of its result. */
@@ -92,28 +100,21 @@ function withTemplateLines<Result>(linesBefore: number, work: () => Result): Res
   }
 }
 
-/** Dependencies that are named in the template, or in partials that are known already, and are not known yet. */
-function missingDependencies(
-  template: ParsedTemplate,
-  partials: Partials,
-  texts: object,
-  settings: object,
-): Dependencies | undefined {
-  const missing = new NamesToLoad({ partials, texts, settings });
+/** Adds what is named in the template, or in partials that are known already. */
+function addNamed(template: ParsedTemplate, partials: Partials, names: NamesToLoad): void {
   const seen = new Set<ParsedTemplate>();
   const collect = (one: ParsedTemplate): void => {
     if (seen.has(one)) return;
     seen.add(one);
-    for (const key of one.dependencies.texts) missing.add('texts', key);
-    for (const name of one.dependencies.settings) missing.add('settings', name);
+    for (const key of one.dependencies.texts) names.add('texts', key);
+    for (const name of one.dependencies.settings) names.add('settings', name);
     for (const name of one.dependencies.partials) {
-      missing.add('partials', name);
+      names.add('partials', name);
       const source = Object.hasOwn(partials, name) ? partials[name] : undefined;
       if (typeof source === 'string') collect(parsePartial(name, source));
     }
   };
   collect(template);
-  return missing.dependencies;
 }
 
 function parsePartial(name: string, source: string): ParsedTemplate {
@@ -161,24 +162,26 @@ const isMarkupType = (mimeType: string): boolean =>
 
 async function render(task: RenderTask): Promise<TaskResult> {
   let template: ParsedTemplate;
+  const names = new NamesToLoad(task);
   try {
     template = parseWithFrontMatter(task.source);
-    const dependencies = missingDependencies(template, task.partials, task.texts, task.settings);
+    addNamed(template, task.partials, names);
+    const { dependencies } = names;
     if (dependencies) return { kind: 'dependencies', dependencies };
   } catch (error) {
     return failed('parse', error, task.source, task.partials);
   }
-  const foundWhileRunning = new NamesToLoad(task);
-  const context = renderContextOf(task, foundWhileRunning);
+  const context = renderContextOf(task, names);
   try {
     const body = withTemplateLines(template.linesBefore, () => evaluate(template.statements, context));
     const front = renderFront(template.front, context);
-    const { dependencies } = foundWhileRunning;
+    const { dependencies, used } = names;
     if (dependencies) return { kind: 'dependencies', dependencies };
-    return await orTooDeep(() => toRenderResult(task, body.text, front, body.missing));
+    const { missing } = body;
+    return await orTooDeep(() => toRenderResult(task, body.text, front, { missing, used }));
   } catch (error) {
-    const { dependencies } = foundWhileRunning;
-    if (dependencies && foundWhileRunning.has('partials')) return { kind: 'dependencies', dependencies };
+    const { dependencies } = names;
+    if (dependencies && names.has('partials')) return { kind: 'dependencies', dependencies };
     return failed('render', error, task.source, task.partials);
   }
 }
@@ -192,7 +195,7 @@ async function orTooDeep<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function renderContextOf(task: RenderTask, foundWhileRunning: NamesToLoad): RenderContext {
+function renderContextOf(task: RenderTask, names: NamesToLoad): RenderContext {
   const globals = toValue(JSON.parse(task.globals)) as Dict;
   globals.set('settings', nested(task.settings));
   return {
@@ -203,15 +206,14 @@ function renderContextOf(task: RenderTask, foundWhileRunning: NamesToLoad): Rend
     globals,
     meter: new Meter(task.limits),
     template: (name) => {
-      if (!Object.hasOwn(task.partials, name)) {
-        foundWhileRunning.add('partials', name);
+      names.add('partials', name);
+      if (!Object.hasOwn(task.partials, name))
         throw new TemplateError(`The template "${name}" is not loaded yet.`, undefined);
-      }
       const source = task.partials[name];
       return typeof source === 'string' ? parsePartial(name, source).statements : undefined;
     },
     translate: (key) => {
-      foundWhileRunning.add('texts', key);
+      names.add('texts', key);
       return task.texts[key] ?? undefined;
     },
   };
@@ -263,7 +265,7 @@ async function toRenderResult(
   task: RenderTask,
   text: string,
   front: FrontMatter,
-  missing: string[],
+  found: Pick<RenderResult, 'missing' | 'used'>,
 ): Promise<TaskResult> {
   const isMarkup = isMarkupType(task.mimeType);
   const html = isMarkup ? text : escapeHtml(text);
@@ -272,7 +274,7 @@ async function toRenderResult(
   const said = task.format === 'html' ? [html, plainText, subject] : [subject];
   if (sumOf(said.map(jsonLength)) > JSON_LENGTH_MAX) throw new LimitError('output');
   const bytes = sumOf(said.map(jsonBytes));
-  const rendered = { kind: 'rendered' as const, html, plainText, front, missing, jsonBytes: bytes };
+  const rendered = { kind: 'rendered' as const, html, plainText, front, ...found, jsonBytes: bytes };
   if (task.format === 'html') return rendered;
   if (task.format === 'pdf') return { ...rendered, html: isMarkup ? text : printable(html) };
   const tables = isMarkup ? tablesOf(text) : [];
@@ -310,7 +312,9 @@ const VARIABLES_LENGTH_MAX = 1_000_000;
 function analyze(task: AnalyzeTask): TaskResult {
   try {
     const template = parseWithFrontMatter(task.source);
-    const dependencies = missingDependencies(template, task.partials, {}, {});
+    const names = new NamesToLoad({ partials: task.partials, texts: {}, settings: {} });
+    addNamed(template, task.partials, names);
+    const { dependencies } = names;
     if (dependencies && dependencies.partials.length > 0) {
       return {
         kind: 'dependencies',

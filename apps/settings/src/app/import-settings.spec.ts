@@ -1,0 +1,41 @@
+import type { BatchContext, ImportRow } from '@plinth/exchange/definition';
+import { newId } from '@plinth/kernel/uuid';
+import { platformDefinitions } from '../domain/platform-definitions';
+import { importSettings } from './import-settings';
+
+/** A transaction of a database in which nothing is set; `locks` are the names that were locked. */
+function aTransaction() {
+  const locks: unknown[] = [];
+  const execute = async (statement: string, name: unknown) => {
+    if (statement.includes('pg_advisory_xact_lock')) locks.push(name);
+    return 0;
+  };
+  const context = {
+    caller: { tenantId: newId(), userId: 'ada', userName: 'Ada', permissions: ['*'] },
+    connection: { query: async () => ({ rows: [] }) },
+    tx: { $executeRawUnsafe: execute, $queryRawUnsafe: async () => [] },
+  };
+  return { context: context as unknown as BatchContext, locks };
+}
+
+const rowOf = (name: string, rowNumber: number): ImportRow => ({
+  rowNumber,
+  values: { name, scope: 'tenant', userId: '', value: 'dark' },
+});
+
+describe('an import of settings', () => {
+  it('locks those that are defined, and no name that its file makes up', async () => {
+    const definitions = new Map(platformDefinitions.map((definition) => [definition.name, definition]));
+    const parts = { definitions: { all: async () => definitions }, box: { seal: (text: string) => text } };
+    const { context, locks } = aTransaction();
+    const names = [
+      'Service.Console.Theme',
+      ...Array.from({ length: 4_000 }, (_, index) => `Made.Up.${index}`),
+    ];
+
+    const errors = await importSettings(parts).check(names.map(rowOf), context);
+
+    expect(errors).toHaveLength(4_000);
+    expect(locks).toEqual([`${context.caller.tenantId}/Service.Console.Theme`]);
+  });
+});
