@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { endEarlyResponse, isBodyPending } from '@plinth/http/end-early-response';
+import { endInOneWrite } from '@plinth/http/end-in-one-write';
 import { problemResponse } from '@plinth/http/problem-details';
 import type { Problem } from '@plinth/kernel/problem';
 import type { Identity } from './identity/identity';
@@ -76,8 +77,7 @@ export class RequestContext {
     response.writeHead(status, this.withCommonHeaders(headers, body));
     if (this.method === 'HEAD' || body === undefined) response.end();
     else if (isPending) endEarlyResponse(request, response, body);
-    else if (typeof body === 'string' || body.length > ONE_WRITE_BYTES_MAX) response.end(body);
-    else response.end(body.toString('latin1'), 'latin1');
+    else endInOneWrite(response, body);
   }
 
   /** Every response varies with the origin of the request, also where that origin is not allowed. */
@@ -117,6 +117,3 @@ export class RequestContext {
     return { status, headers: Object.entries(headers).flat(), body };
   }
 }
-
-/** Node joins head and body into one write when both are text; Latin-1 keeps every byte as it is. */
-const ONE_WRITE_BYTES_MAX = 16 * 1024;

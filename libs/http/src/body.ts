@@ -58,9 +58,11 @@ function requireJsonType(request: IncomingMessage): void {
 
 const UNSTORABLE_ESCAPE = /\\u(0000|d[89a-f])/i;
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decode(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (error) {
     throw notJson(error);
   }

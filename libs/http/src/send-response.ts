@@ -11,6 +11,7 @@ import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import { encodeInTurns, inTurns } from '@plinth/runtime/process/in-turns';
 import { Problem } from '@plinth/kernel/problem';
+import { endInOneWrite } from './end-in-one-write';
 import { jsonSizeOf } from './json-size';
 import {
   attachment,
@@ -167,7 +168,7 @@ function sendJson(
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-length', length);
-  if (pieces.length === 1) res.end(pieces[0]);
+  if (pieces.length === 1) endInOneWrite(res, pieces[0]!);
   // Of a body in memory nothing fails but its client, and how long that reads is no time of ours.
   else sendPieces(Readable.from(pieces), res, options).catch(() => undefined);
 }

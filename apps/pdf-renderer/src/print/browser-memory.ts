@@ -3,21 +3,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const MILLISECONDS = 100;
 
+/** Watches the memory of a browser while it prints. */
+export interface MemoryWatch {
+  begin(): void;
+  end(): void;
+}
+
 /**
  * Ends the largest process of a browser whenever all of them together have more memory than they may: the page whose
  * document takes it all crashes, and the others print on. Does nothing where the system has no `/proc`.
- * @param isPrinting only then it may take more
  * @param onEnded is called before the page crashes
- * @returns ends the watch
  */
 export function limitMemory(
   browser: ChildProcess | null,
   megabytesMax: number,
-  isPrinting: () => boolean,
   onEnded: () => void,
-): () => void {
+): MemoryWatch {
   const look = (): void => {
-    if (browser?.pid === undefined || !isPrinting()) return;
+    if (browser?.pid === undefined) return;
     const sizes = processTreeOf(browser.pid).map((one) => ({ pid: one, megabytes: megabytesOf(one) }));
     const total = sizes.reduce((sum, { megabytes }) => sum + megabytes, 0);
     const [largest] = sizes.sort((left, right) => right.megabytes - left.megabytes);
@@ -29,8 +32,14 @@ export function limitMemory(
       // It has ended meanwhile.
     }
   };
-  const timer = setInterval(look, MILLISECONDS);
-  return () => clearInterval(timer);
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    begin: () => (timer ??= setInterval(look, MILLISECONDS)),
+    end: () => {
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
 }
 
 function processTreeOf(pid: number): number[] {

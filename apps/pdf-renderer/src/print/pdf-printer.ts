@@ -8,7 +8,7 @@ import { Counter, type Registry } from 'prom-client';
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { browserNotFound, browserNotStarted, documentTooExpensive, tooManyDocuments } from '../problems';
 import type { Chromium } from './chromium';
-import { limitMemory } from './browser-memory';
+import { limitMemory, type MemoryWatch } from './browser-memory';
 import { printOptionsOf, type PageSetup } from './page-setup';
 
 export interface PdfOptions {
@@ -66,6 +66,8 @@ interface PrintBrowser {
   browser: Browser;
   printed: number;
   printing: number;
+  /** Begun while it prints: only then it may take more, and a watch wakes a process that rests. */
+  memory: MemoryWatch;
   isRetired: boolean;
   /** The browser that takes over from it. */
   successor?: Promise<PrintBrowser>;
@@ -110,23 +112,23 @@ export function pdfPrinter(
     chromium ??= findChromium();
     if (!chromium) throw browserNotFound();
     const browser = await chromium.launch();
+    const memory = limitMemory(browser.process(), options.megabytesMax, () => {
+      log.warn('the browser takes more memory than it may; its largest process is ended');
+      started.isPageEnded = true;
+    });
     const started: PrintBrowser = {
       browser,
       printed: 0,
       printing: 0,
+      memory,
       isRetired: false,
       isPageEnded: false,
       fresh: [],
       used: [],
     };
     browsers.inc();
-    const isPrinting = () => started.printing > 0;
-    const endWatch = limitMemory(browser.process(), options.megabytesMax, isPrinting, () => {
-      log.warn('the browser takes more memory than it may; its largest process is ended');
-      started.isPageEnded = true;
-    });
     browser.once('disconnected', () => {
-      endWatch();
+      memory.end();
       retire(started);
     });
     balanceTabs(started);
@@ -180,6 +182,7 @@ export function pdfPrinter(
   ): Promise<Buffer> => {
     printBrowser.printing++;
     printBrowser.printed++;
+    printBrowser.memory.begin();
     if (printBrowser.printed >= options.documentsPerBrowser) void replace(printBrowser);
     let tab: Tab | undefined;
     try {
@@ -210,6 +213,7 @@ export function pdfPrinter(
       throw error;
     } finally {
       printBrowser.printing--;
+      if (printBrowser.printing === 0) printBrowser.memory.end();
       if (tab) closeTab(tab);
       if (printBrowser.isRetired && printBrowser.printing === 0) void closeBrowser(printBrowser.browser);
       else if (!printBrowser.isRetired) balanceTabs(printBrowser);
