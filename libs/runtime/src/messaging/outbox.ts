@@ -69,6 +69,12 @@ export interface NewEvent<E extends EventType> {
   actor?: { userId: string; userName: string } | undefined;
 }
 
+/**
+ * NATS takes messages of 1 MiB by default, of which the rest of the envelope and the signature have a part. One that it does
+ * not take would keep all behind it in the outbox, so it is refused before it is there.
+ */
+export const PAYLOAD_BYTES_MAX = 960 * 1024;
+
 const publishing = new WeakSet<object>();
 
 /** Whether a transaction wrote events into the outbox, so that a relay is to be woken after its commit. */
@@ -76,7 +82,8 @@ export const hasPublished = (tx: RawStatements): boolean => publishing.has(tx);
 
 /**
  * Writes events into the outbox of the running transaction; the relay publishes them after the commit, in their order.
- * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
+ * @throws ZodError when a payload is not what the catalogue of events says, and RangeError when it has more than
+ * `PAYLOAD_BYTES_MAX` bytes as JSON: bugs of the publisher.
  */
 export async function appendToOutbox<E extends EventType>(
   tx: RawStatements,
@@ -149,17 +156,32 @@ function statementWithEvents(
 
 function rowOf(event: ConditionalEvent<EventType>): Sql {
   const row = toAppendedRow(event);
+  const payload = JSON.stringify(row.payload);
+  requireSendable(row.name, payload);
   return sql`
     SELECT ${row.tenant_id}::uuid, ${row.id}::uuid, ${row.name}, ${row.subject},
-      ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}, ${NOW}
+      ${payload}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}, ${NOW}
     WHERE ${event.where ?? ALWAYS}`;
 }
 
 /** As one value, so that the statement is the same for any number of events. */
-const rowsOf = (events: readonly NewEvent<EventType>[]): Sql => sql`
-  SELECT *, ${NOW} FROM jsonb_to_recordset(${JSON.stringify(events.map(toAppendedRow))}::jsonb)
+function rowsOf(events: readonly NewEvent<EventType>[]): Sql {
+  const rows = events.map(toAppendedRow);
+  const text = JSON.stringify(rows);
+  // None of few small ones is large.
+  if (!isSendable(text)) for (const { name, payload } of rows) requireSendable(name, JSON.stringify(payload));
+  return sql`
+  SELECT *, ${NOW} FROM jsonb_to_recordset(${text}::jsonb)
     AS event (tenant_id uuid, id uuid, name text, subject text, payload jsonb, actor_id text, actor_name text,
       traceparent text)`;
+}
+
+const isSendable = (json: string): boolean => Buffer.byteLength(json) <= PAYLOAD_BYTES_MAX;
+
+function requireSendable(name: string, payload: string): void {
+  if (isSendable(payload)) return;
+  throw new RangeError(`An event ${name} has more than ${PAYLOAD_BYTES_MAX} bytes; publish several.`);
+}
 
 /** Not the time of the transaction, which may begin before what it follows was committed. */
 const NOW = sql`clock_timestamp()`;
@@ -267,14 +289,14 @@ export function startOutboxRelay(
   const reconciliation = backgroundTask(
     async () => {
       if (messaging.connecting) return false;
-      const isSurvey = Date.now() >= surveyAt;
+      const isSurvey = performance.now() >= surveyAt;
       if (!isSurvey && !hasOpen) return false;
       // What is published meanwhile opens it again.
       hasOpen = false;
       try {
         const { isOpen, hasMore } = await reconcile(db, messaging, { confirmSeconds, isSurvey }, log);
         hasOpen ||= isOpen;
-        if (isSurvey && !hasMore) surveyAt = Date.now() + surveyMilliseconds;
+        if (isSurvey && !hasMore) surveyAt = performance.now() + surveyMilliseconds;
         return hasMore;
       } catch (error) {
         hasOpen = true;
