@@ -56,7 +56,7 @@ describe('a call whose client was lost without a word, with its machine', () => 
     opened.push(proxy.close);
     const things = serviceClient('things', Things, `127.0.0.1:${proxy.port}`, TEST_KEYS);
     opened.push(things.close);
-    const call = things.client.Listen('', things.identity('Listen', null));
+    const call = things.client.Listen('all', things.identity('Listen', null));
     call.on('error', () => undefined);
     await once(call, 'data');
 

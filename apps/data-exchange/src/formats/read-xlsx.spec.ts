@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import os, { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -76,14 +76,10 @@ describe('readXlsx', () => {
 
   describe('while there is no room for temporary files', () => {
     const noRoom = { kind: 'overloaded', detail: 'There is no room to read workbooks just now; try again.' };
-    const { TMPDIR } = process.env;
-    afterEach(() => {
-      if (TMPDIR === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = TMPDIR;
-    });
+    afterEach(() => jest.restoreAllMocks());
 
     it('says so, and nothing of the workbook', async () => {
-      process.env['TMPDIR'] = '/no/folder';
+      jest.spyOn(os, 'tmpdir').mockReturnValue('/no/folder');
       await expect(readXlsx(Readable.from([aRawWorkbook()]), {})).rejects.toMatchObject(noRoom);
     });
 
