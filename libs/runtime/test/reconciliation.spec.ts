@@ -171,7 +171,10 @@ describe('reconciliation', () => {
           const $queryRawUnsafe = async <Rows>(query: string, ...values: unknown[]): Promise<Rows> => {
             const rows = await tx.$queryRawUnsafe<{ payload?: object }[]>(query, ...values);
             const lengths = rows.map(({ payload }) => JSON.stringify(payload ?? '').length);
-            lengthMax = Math.max(lengthMax, lengths.reduce((sum, length) => sum + length, 0));
+            lengthMax = Math.max(
+              lengthMax,
+              lengths.reduce((sum, length) => sum + length, 0),
+            );
             return rows as Rows;
           };
           return work(Object.assign(Object.create(tx) as typeof tx, { $queryRawUnsafe }));
@@ -184,7 +187,9 @@ describe('reconciliation', () => {
     opened.unshift(startOutboxRelay(watched, messaging, log, timing).close);
     await settled();
 
-    expect(received.toSorted()).toEqual([...received.slice(0, count), ...received.slice(0, count)].toSorted());
+    expect(received.toSorted()).toEqual(
+      [...received.slice(0, count), ...received.slice(0, count)].toSorted(),
+    );
     expect(lengthMax).toBeGreaterThan(900_000);
     expect(lengthMax).toBeLessThan(6_000_000);
   });

@@ -24,8 +24,8 @@ const outagesOf = (server: string): Outage[] => {
   // As a replica is that takes over, until it is the primary.
   return server === 'postgres' ? ['frozen', 'killed', 'read-only'] : ['frozen', 'killed'];
 };
-const taken = SERVERS.filter((server) => ONLY === 'all' || ONLY.split(',').includes(server)).flatMap((server) =>
-  outagesOf(server).map((outage) => ({ server, outage })),
+const taken = SERVERS.filter((server) => ONLY === 'all' || ONLY.split(',').includes(server)).flatMap(
+  (server) => outagesOf(server).map((outage) => ({ server, outage })),
 );
 
 /** The gateway gives up on a service after 30 s. */

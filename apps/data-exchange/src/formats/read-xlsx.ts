@@ -201,7 +201,8 @@ export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece
     }
     const [code, signal] = await closed;
     if (code === UNREADABLE_EXIT_CODE) throw new UnreadableFile(reason);
-    if (code === SCRATCH_FAILED_EXIT_CODE) temporaryFilesFailed(new Error('The scratch file was not written.'));
+    if (code === SCRATCH_FAILED_EXIT_CODE)
+      temporaryFilesFailed(new Error('The scratch file was not written.'));
     if (signal === 'SIGKILL' && !isSilent && !isWhole) throw new InterruptedReading();
     if (code !== 0 && !isWhole)
       throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');

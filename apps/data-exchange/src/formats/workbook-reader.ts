@@ -119,6 +119,7 @@ run(JSON.parse(process.argv[2]!) as ReaderTask).catch((error: unknown) => {
   if (error instanceof UnreadableFile) {
     process.stderr.write(error.message);
     process.exitCode = UNREADABLE_EXIT_CODE;
-  } else if ((error as NodeJS.ErrnoException).syscall === 'write') process.exitCode = SCRATCH_FAILED_EXIT_CODE;
+  } else if ((error as NodeJS.ErrnoException).syscall === 'write')
+    process.exitCode = SCRATCH_FAILED_EXIT_CODE;
   else throw error;
 });

@@ -41,7 +41,8 @@ export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKe
   let failure: { at: number; error: Error } | undefined;
   /** The keys and since when they are known, whatever else the provider has sent since then. */
   const known: JWKSCacheInput = {};
-  const hasJustFailed = (): boolean => failure !== undefined && performance.now() - failure.at < RETRY_MILLISECONDS;
+  const hasJustFailed = (): boolean =>
+    failure !== undefined && performance.now() - failure.at < RETRY_MILLISECONDS;
 
   const fetchSometimes: FetchImplementation = async (address, options) => {
     if (hasJustFailed()) throw failure!.error;

@@ -1,4 +1,4 @@
-import { overrideChanged } from '@plinth/contracts/localization/events';
+import type { overrideChanged } from '@plinth/contracts/localization/events';
 import { RESOURCE_NAME_LENGTH_MAX } from '@plinth/contracts/localization/shapes';
 import type { PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
@@ -22,7 +22,10 @@ async function published(changed: Parameters<typeof publishOverridesChanged>[2])
 
 describe('the event of changed overrides', () => {
   it('names each bundle once, and counts all that changed', async () => {
-    const [workflow, shop] = ['Workflow', 'Shop'].map((resourceName) => ({ resourceName, cultureName: 'fr' }));
+    const [workflow, shop] = ['Workflow', 'Shop'].map((resourceName) => ({
+      resourceName,
+      cultureName: 'fr',
+    }));
     expect(await published([workflow!, shop!, workflow!])).toEqual([
       { changeCount: 3, bundles: [workflow, shop] },
     ]);

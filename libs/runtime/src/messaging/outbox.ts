@@ -421,11 +421,7 @@ async function reconcile(
 }
 
 /** Publishes events that were published before, some at a time. */
-async function publishAgain(
-  tx: RawStatements,
-  messaging: Messaging,
-  lost: readonly DueRow[],
-): Promise<void> {
+async function publishAgain(tx: RawStatements, messaging: Messaging, lost: readonly DueRow[]): Promise<void> {
   for (let left = lost; left.length > 0;) {
     const named = `SELECT outbox.* FROM outbox JOIN ${NAMED} USING (tenant_id, id)`;
     const next = namesOf(left.slice(0, BATCH_SIZE));
