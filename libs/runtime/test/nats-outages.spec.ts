@@ -45,7 +45,10 @@ describe('a NATS that was lost without a word, with its machine', () => {
       NATS_PREFIX: `test-${randomUUID()}`,
       EVENT_KEYS: TEST_KEYS,
     };
-    const messaging = await connectMessaging(config, silentLog(), { drainMilliseconds: 50 });
+    const messaging = await connectMessaging(config, silentLog(), {
+      pingMilliseconds: 600_000,
+      drainMilliseconds: 50,
+    });
     receiveMessages(messaging, config.NATS_PREFIX, z.string(), () => undefined);
     proxy.lose();
 
