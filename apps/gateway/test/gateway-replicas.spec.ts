@@ -118,7 +118,7 @@ describe('a gateway that gets SIGTERM', () => {
       request.once('error', (error) => resolve(error.message)).end();
     });
 
-  it('finishes open requests, is not ready, closes connections after their response, and exits with 0', async () => {
+  it('finishes open requests, is not ready, closes connections after their response, and exits with 0, also when it is told again', async () => {
     const respond: (() => void)[] = [];
     const upstream = await startUpstream((request, response) => {
       request.resume();
@@ -129,6 +129,7 @@ describe('a gateway that gets SIGTERM', () => {
     while (respond.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const stopped = gateway.stop();
     while ((await fetch(`http://127.0.0.1:${gateway.adminPort}/readyz`)).status !== 503);
+    gateway.process.kill('SIGTERM');
     const late = await fetch(`${gateway.url}/healthz`);
     expect([late.status, late.headers.get('connection')]).toEqual([200, 'close']);
     respond.forEach((sendResponse) => sendResponse());

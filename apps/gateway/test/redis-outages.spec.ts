@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { eventually } from '@plinth/testing/eventually';
@@ -124,6 +124,43 @@ describe('a Redis that was lost without a word, with its machine', () => {
     await postUntilDone(gateway, randomUUID());
 
     proxy.lose();
+
+    await eventually(async () => (await post(gateway, randomUUID())).status === 201);
+  });
+});
+
+/** A proxy of Redis whose connections of now are left with a replica when another server takes over. */
+async function startProxyOfPrimary() {
+  const { port, hostname } = new URL(infrastructure().redisUrl);
+  const demoted = new WeakSet<Socket>();
+  const clients = new Set<Socket>();
+  const server = createServer((client) => {
+    const target = connect(Number(port), hostname);
+    clients.add(client);
+    client.on('data', (chunk) => {
+      if (!demoted.has(client)) target.write(chunk);
+      else client.write("-READONLY You can't write against a read only replica.\r\n");
+    });
+    target.on('data', (chunk) => client.write(chunk));
+    client.on('close', () => target.destroy()).on('error', () => target.destroy());
+    target.on('error', () => client.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onCloseAll(() => server.close());
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    failOver: () => clients.forEach((client) => demoted.add(client)),
+  };
+}
+
+describe('a Redis that became a replica', () => {
+  it('is left for the one that took its place', async () => {
+    const proxy = await startProxyOfPrimary();
+    const service = await startGuardedService();
+    const gateway = await startGateway({ things: service.url }, { REDIS_URL: proxy.url });
+    await postUntilDone(gateway, randomUUID());
+
+    proxy.failOver();
 
     await eventually(async () => (await post(gateway, randomUUID())).status === 201);
   });

@@ -136,6 +136,13 @@ describe('a folder of files', () => {
     expect(readdirSync(folder)).toEqual(['files']);
   });
 
+  it('fails as the store where a file breaks off while it is read', async () => {
+    // A file of Linux that nobody can read from its beginning.
+    const content = await openBlobStore('file:///proc/self').get('mem');
+
+    await expect(text(content)).rejects.toMatchObject({ kind: 'upstream' });
+  });
+
   it.each(['writes', 'flushes'])(
     'takes turns at %s between tenants, however many of one wait',
     async (kind) => {
@@ -210,6 +217,18 @@ const s3 = findOrInstall('s3');
     release();
     await Promise.all(slow);
     expect(begun).toBe(12);
+  });
+
+  it('stores and reads for others while many clients do not read on', async () => {
+    const store = openBlobStore(server.url);
+    const put = (key: string, bytes: number) => store.put(key, Readable.from(inPieces(Buffer.alloc(bytes))));
+    await put('greedy/large', 40 * 1024 * 1024);
+    const unread = await Promise.all(Array.from({ length: 60 }, () => store.get('greedy/large')));
+
+    await put('other/small', 5);
+    expect((await buffer(await store.get('other/small'))).length).toBe(5);
+
+    unread.forEach((content) => content.destroy());
   });
 
   it('that dies in the middle of an upload is told as such, and the parts are removed when it is back', async () => {

@@ -37,6 +37,26 @@ describe('a NATS that was lost without a word, with its machine', () => {
       return received.includes('back');
     });
   });
+
+  it('does not keep a process from its end', async () => {
+    const proxy = await startSilentProxy(Number(new URL(infrastructure().natsUrl).port));
+    const config = {
+      NATS_URL: `nats://127.0.0.1:${proxy.port}`,
+      NATS_PREFIX: `test-${randomUUID()}`,
+      EVENT_KEYS: TEST_KEYS,
+    };
+    const messaging = await connectMessaging(config, silentLog(), {
+      pingMilliseconds: 600_000,
+      drainMilliseconds: 50,
+    });
+    receiveMessages(messaging, config.NATS_PREFIX, z.string(), () => undefined);
+    proxy.lose();
+
+    await messaging.close();
+
+    expect(messaging.connection.isClosed()).toBe(true);
+    proxy.close();
+  });
 });
 
 describe('a NATS that is away when a process starts', () => {
@@ -103,4 +123,24 @@ describe('a NATS that is away when a process starts', () => {
     opened.push(() => void server.close());
     return { port: (server.address() as AddressInfo).port, attempts: () => attempts };
   };
+});
+
+describe('a stream of events with other settings than ours', () => {
+  it('is used as its operator left it', async () => {
+    const config = {
+      NATS_URL: infrastructure().natsUrl,
+      NATS_PREFIX: `test-${randomUUID()}`,
+      EVENT_KEYS: TEST_KEYS,
+    };
+    const first = await connectMessaging(config, silentLog());
+    opened.push(first.close);
+    const { streams } = await jetstreamManager(first.connection);
+    await streams.update(config.NATS_PREFIX, { max_bytes: 10_000_000 });
+
+    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 2_000 });
+    opened.push(messaging.close);
+
+    expect(messaging.connecting).toBeUndefined();
+    expect((await streams.info(config.NATS_PREFIX)).config.max_bytes).toBe(10_000_000);
+  });
 });

@@ -153,6 +153,47 @@ describe('reconciliation', () => {
     expect(late).toEqual(['other']);
   });
 
+  it('has few long events in memory at a time, also where it publishes them again', async () => {
+    const count = 30;
+    const received = await consume('projection');
+    await subscriptionsKnown(1);
+    await admin.query(
+      `INSERT INTO outbox (tenant_id, id, name, subject, payload)
+       SELECT $1, uuidv7(), $2, 'one', jsonb_build_object('counter', number::text, 'amount', 1, 'position', 0,
+         'isPoison', false, 'rest', repeat('x', 900000)) FROM generate_series(1, $3) AS number`,
+      [tenantId, counted.name, count],
+    );
+    let lengthMax = 0;
+    const watched: typeof db = {
+      ...db,
+      inPlatform: (work) =>
+        db.inPlatform((tx) => {
+          const $queryRawUnsafe = async <Rows>(query: string, ...values: unknown[]): Promise<Rows> => {
+            const rows = await tx.$queryRawUnsafe<{ payload?: object }[]>(query, ...values);
+            const lengths = rows.map(({ payload }) => JSON.stringify(payload ?? '').length);
+            lengthMax = Math.max(
+              lengthMax,
+              lengths.reduce((sum, length) => sum + length, 0),
+            );
+            return rows as Rows;
+          };
+          return work(Object.assign(Object.create(tx) as typeof tx, { $queryRawUnsafe }));
+        }),
+    };
+    const relay = startOutboxRelay(watched, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
+    await eventually(() => received.length === count);
+    await relay.close();
+    await admin.query('DELETE FROM inbox');
+    opened.unshift(startOutboxRelay(watched, messaging, log, timing).close);
+    await settled();
+
+    expect(received.toSorted()).toEqual(
+      [...received.slice(0, count), ...received.slice(0, count)].toSorted(),
+    );
+    expect(lengthMax).toBeGreaterThan(900_000);
+    expect(lengthMax).toBeLessThan(6_000_000);
+  });
+
   it('waits, before it asks for what is newly subscribed to, for relays that do not know of it', async () => {
     await consume('projection');
     const publisher = new Client({ connectionString: database.adminUrl });

@@ -54,6 +54,18 @@ test('gives the service the rows of its tables and nothing else', async () => {
   }
 });
 
+test('closes a database to others that was created by a process which was ended before it could', async () => {
+  const { ownerRole, database: name } = database.plan;
+  const asAdmin = (sql: string) =>
+    connected(infrastructure().postgresUrl, async (client) => (await client.query(sql)).rows);
+  await asAdmin(`CREATE ROLE ${ownerRole} NOLOGIN`);
+  await asAdmin(`CREATE DATABASE ${name} OWNER ${ownerRole} TEMPLATE template0`);
+  await migrateService(database.access, [notes]);
+  expect(await asAdmin(`SELECT has_database_privilege('public', '${name}', 'CONNECT') AS open`)).toEqual([
+    { open: false },
+  ]);
+});
+
 test('does not give back a right that a migration took away', async () => {
   const appRole = database.plan.appRole;
   const appendOnly = migration('3_append_only', `REVOKE UPDATE, DELETE ON journal FROM ${appRole}`);

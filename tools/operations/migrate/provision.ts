@@ -26,8 +26,8 @@ export async function provision(admin: Client, plan: Plan): Promise<void> {
 async function createOwner(admin: Client, { ownerRole }: Plan) {
   if (await roleExists(admin, ownerRole)) return;
   const role = escapeIdentifier(ownerRole);
-  await admin.query(`CREATE ROLE ${role} NOLOGIN`);
-  await admin.query(`GRANT ${role} TO CURRENT_USER`);
+  // Several statements in one message are one transaction: there is no role that its administrator may not use.
+  await admin.query(`CREATE ROLE ${role} NOLOGIN; GRANT ${role} TO CURRENT_USER`);
 }
 
 async function createAppRole(admin: Client, { appRole, appPassword }: Plan) {
@@ -38,13 +38,19 @@ async function createAppRole(admin: Client, { appRole, appPassword }: Plan) {
 }
 
 async function createDatabase(admin: Client, { database, ownerRole }: Plan) {
-  const found = await admin.query('SELECT FROM pg_database WHERE datname = $1', [database]);
-  if (found.rowCount !== 0) return;
-  const name = escapeIdentifier(database);
-  await admin.query(
-    `CREATE DATABASE ${name} OWNER ${escapeIdentifier(ownerRole)} TEMPLATE template0 ENCODING 'UTF8' ${await localeClause(admin)}`,
+  const { rows } = await admin.query<{ isUnfinished: boolean }>(
+    `SELECT datacl IS NULL AND pg_get_userbyid(datdba) = $2 AS "isUnfinished" FROM pg_database WHERE datname = $1`,
+    [database, ownerRole],
   );
-  await admin.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
+  const [found] = rows;
+  const name = escapeIdentifier(database);
+  if (!found) {
+    await admin.query(
+      `CREATE DATABASE ${name} OWNER ${escapeIdentifier(ownerRole)} TEMPLATE template0 ENCODING 'UTF8' ${await localeClause(admin)}`,
+    );
+  }
+  // Who created it may have been ended before this, which cannot be in one transaction.
+  if (!found || found.isUnfinished) await admin.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
 }
 
 /** The same order of texts on every server: by code point. */

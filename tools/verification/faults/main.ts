@@ -8,7 +8,7 @@ npm run faults -- export [--exports 100] [--rows 10000] [--seed 1]   kill -9 in 
 npm run faults -- undo [--undos 100] [--rows 10000] [--seed 1]       kill -9 in the middle of undos
 npm run faults -- notifications [--entries 2000]                         kill -9 of the timeline while entries are written
 npm run faults -- backlog [--events 100000]                              a service comes back to very many events
-npm run faults -- outages [--only all] [--seconds 10] [--rate 50]        servers that do not respond for a while, under load
+npm run faults -- outages [--only all] [--seconds 10] [--rate 50]        servers that do not respond, or only read, for a while, under load
 npm run faults -- rolling [--only all] [--rounds 1] [--rate 50]          replace processes under load
 npm run faults -- replicas [--seconds 10]                                two of each under the flood of one tenant
 npm run faults -- memory [--attackers 64]                                send gateways, services and consumers what costs the most memory

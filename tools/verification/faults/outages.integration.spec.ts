@@ -18,9 +18,14 @@ const REQUESTS_PER_SECOND = Number(process.env['FAULTS_RATE'] ?? 20);
 
 /** The suite takes the one that all requests need. */
 const SERVERS = isLarge ? ['postgres', 'redis', 'nats', 'temporal'] : ['postgres'];
-const OUTAGES = ['frozen', 'killed'] as const;
-const taken = SERVERS.filter((server) => ONLY === 'all' || ONLY === server).flatMap((server) =>
-  OUTAGES.filter((outage) => isLarge || outage === 'frozen').map((outage) => ({ server, outage })),
+type Outage = 'frozen' | 'killed' | 'read-only';
+const outagesOf = (server: string): Outage[] => {
+  if (!isLarge) return ['frozen'];
+  // As a replica is that takes over, until it is the primary.
+  return server === 'postgres' ? ['frozen', 'killed', 'read-only'] : ['frozen', 'killed'];
+};
+const taken = SERVERS.filter((server) => ONLY === 'all' || ONLY.split(',').includes(server)).flatMap(
+  (server) => outagesOf(server).map((outage) => ({ server, outage })),
 );
 
 /** The gateway gives up on a service after 30 s. */
@@ -39,11 +44,22 @@ const SERVICES = [
 
 const campaign = startCampaign({ isLarge });
 
-/** Takes a server away for a while; returns how. */
-async function takeAway(server: string, outage: (typeof OUTAGES)[number]): Promise<void> {
+/** Takes a server away for a while. */
+async function takeAway(server: string, outage: Outage): Promise<void> {
   if (outage === 'killed') return campaign.platform.kill(server);
+  if (outage === 'read-only') {
+    await setReadOnly('on');
+    return pause(SECONDS * 1_000).finally(() => setReadOnly('off'));
+  }
   const thaw = campaign.platform.freeze(server);
   await pause(SECONDS * 1_000).finally(thaw);
+}
+
+/** Has Postgres refuse to write, in the transactions that begin from now on. */
+async function setReadOnly(value: 'on' | 'off'): Promise<void> {
+  const { query } = campaign.platform;
+  await query('settings', `ALTER SYSTEM SET default_transaction_read_only = ${value}`, []);
+  await query('settings', 'SELECT pg_reload_conf()', []);
 }
 
 /** The number of inserted rows of an import that is executed now. */

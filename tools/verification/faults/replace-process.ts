@@ -53,15 +53,13 @@ export async function startSecond(
   const logFile = layout.log(`${subject.name}-second`);
   const log = openSync(logFile, 'a');
   // In a session of its own, as the launcher starts the first: Linux shares the processors between sessions first.
-  const second = spawn(command[0]!, command.slice(1), {
+  // The kernel ends it with us, however we end: in jest no handler of `exit` is called.
+  const second = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {
     env,
     cwd: directory,
     stdio: ['ignore', log, log],
     detached: true,
   });
-  const kill = (): void => void second.kill('SIGKILL');
-  process.once('exit', kill);
-  second.once('exit', () => process.off('exit', kill));
   closeSync(log);
   const ended = once(second, 'exit') as Promise<[number | null, string | null]>;
   const adminPort = portOf('ADMIN_PORT');

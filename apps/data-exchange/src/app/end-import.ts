@@ -31,7 +31,7 @@ export async function endImport(
   if (isCancelled) await countUpToSeal(dependencies, run, keysFirst, signal);
   const counts = countsOf(await imports.get(tenantId, jobId));
   if (isCancelled) {
-    const totalRows = await countRows(await openRows(run.job, dependencies.blobs));
+    const totalRows = await countRows(await openRows(run.job, dependencies.blobs, { signal }));
     const skippedRows = counts.skippedRows + totalRows - counts.totalRows;
     await imports.finish(tenantId, jobId, {
       status: 'Cancelled',

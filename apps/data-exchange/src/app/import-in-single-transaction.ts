@@ -48,7 +48,7 @@ export async function importInSingleTransaction(
     ? { status: finalStatus(counts), counts }
     : {
         status: ImportJobStatus.Failed,
-        counts: countsAfterAbort(await countRows(await openRows(job, blobs)), failedRows.length),
+        counts: countsAfterAbort(await countRows(await openRows(job, blobs, { signal })), failedRows.length),
         failedRows,
       };
   const status = isCancelled ? ImportJobStatus.Cancelled : end.status;
@@ -79,7 +79,7 @@ async function sendAll(
   let counts = noRows;
   let failedRows: FailedRowWithCells[] = [];
   const end = await sendFile({
-    ...commonSendOptions(dependencies, run, await openRows(run.job, dependencies.blobs), signal),
+    ...commonSendOptions(dependencies, run, await openRows(run.job, dependencies.blobs, { signal }), signal),
     commit,
     after: 0,
     onResult: async (batch) => {

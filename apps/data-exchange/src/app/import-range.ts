@@ -47,7 +47,7 @@ export async function sendRange(
   shouldContinue: (batch: { number: number; isCancelled: boolean }) => boolean,
 ) {
   const { tenantId, id } = run.job;
-  const file = await openRange(run.job, dependencies.blobs, range);
+  const file = await openRange(run.job, dependencies.blobs, range, signal);
   let hasRoom = true;
   const end = await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),

@@ -4,7 +4,8 @@ import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { FileFormat } from '../formats/file-format';
 import { writeXlsx } from '../formats/xlsx-writer';
 import { plainFormat } from '../../test/plain-format';
-import { openRows } from './open-rows';
+import { openRange, openRows } from './open-rows';
+import { splitIntoRanges, type SplitDependencies } from './split-into-ranges';
 
 const jobOf = (format: FileFormat) => ({
   blobKey: 'file',
@@ -26,6 +27,36 @@ describe('the rows of a file whose reader leaves', () => {
       expect(endless.destroyed).toBe(true);
     },
   );
+
+  it('are not waited for in a range of it', async () => {
+    const worker = new AbortController();
+    const endless = new Readable({ read: () => undefined });
+    const range = { startByte: 10, endByte: 20, recordsBefore: 1 };
+    const job = { ...jobOf(plainFormat), headers: ['stock'] };
+    const { rows } = await openRange(job, storeOf(endless), range, worker.signal);
+    const next = rows.next();
+    worker.abort(new Error('stopping'));
+
+    await expect(next).rejects.toThrow('stopping');
+    expect(endless.destroyed).toBe(true);
+  });
+
+  it('are not waited for while it is split', async () => {
+    const worker = new AbortController();
+    const endless = new Readable({ read: () => undefined });
+    const dependencies = {
+      imports: { get: async () => ({ ...jobOf(plainFormat), status: 'Executing', fileSizeBytes: 10 }) },
+      owners: { find: async () => ({}) },
+      blobs: storeOf(endless),
+      config: { EXCHANGE_RANGE_BYTES: 5 },
+    } as unknown as SplitDependencies;
+    const splitting = splitIntoRanges(dependencies, 'acme', 'job', worker.signal);
+    await new Promise(setImmediate);
+    worker.abort(new Error('stopping'));
+
+    await expect(splitting).rejects.toMatchObject({ name: 'AbortError' });
+    expect(endless.destroyed).toBe(true);
+  });
 
   it('are read no further from a workbook', async () => {
     const rows = Array.from({ length: 40_000 }, (_, index) => [String(index)]);

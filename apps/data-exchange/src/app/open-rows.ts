@@ -1,4 +1,4 @@
-import { addAbortSignal } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { XlsxFormat } from '../formats/file-format';
 import { readCsv, type FileRows } from '../formats/read-csv';
@@ -8,23 +8,23 @@ import { fileUnreadable } from '../domain/problems';
 import { UnreadableFile } from '../formats/unreadable-file';
 import type { ImportJob } from '../store/import-store';
 
-/** Opens a range of the uploaded text file of a job as rows. @throws Problem `import-file-unreadable`. */
+/** Opens a range of the uploaded text file of a job as rows; fails as `openRows` does. */
 export async function openRange(
   job: Pick<ImportJob, 'blobKey' | 'format' | 'options' | 'headers'>,
   blobs: BlobStore,
   { startByte, endByte, recordsBefore }: FileRange = wholeFile,
+  signal?: AbortSignal,
 ): Promise<FileRows> {
   const { format, headers } = job;
-  if (format.kind !== 'csv' || (startByte === 0 && endByte === null)) return openRows(job, blobs);
+  if (format.kind !== 'csv' || (startByte === 0 && endByte === null)) return openRows(job, blobs, { signal });
   try {
-    const bytes = await blobs.get(job.blobKey, {
-      start: startByte,
-      ...(endByte === null ? {} : { end: endByte - 1 }),
-    });
+    const part = { start: startByte, ...(endByte === null ? {} : { end: endByte - 1 }) };
+    const bytes = abortedBy(signal, await blobs.get(job.blobKey, part));
     const later = startByte === 0 ? undefined : { headers: headers ?? [], recordsBefore };
     const file = await readCsv(bytes, format, later);
-    return { ...file, rows: withProblems(file.rows) };
+    return { ...file, rows: withProblems(file.rows, signal) };
   } catch (error) {
+    signal?.throwIfAborted();
     throw toProblem(error);
   }
 }
@@ -44,10 +44,7 @@ export async function openRows(
 ): Promise<FileRows> {
   const { format } = job;
   try {
-    const bytes = await blobs.get(job.blobKey);
-    if (signal?.aborted) bytes.destroy();
-    signal?.throwIfAborted();
-    if (signal) addAbortSignal(signal, bytes);
+    const bytes = abortedBy(signal, await blobs.get(job.blobKey));
     const file =
       format.kind === 'csv'
         ? await readCsv(bytes, format)
@@ -57,6 +54,13 @@ export async function openRows(
     signal?.throwIfAborted();
     throw toProblem(error);
   }
+}
+
+/** Bytes that end with a signal, also where it was given while they were fetched. @throws its reason */
+export function abortedBy(signal: AbortSignal | undefined, bytes: Readable): Readable {
+  if (signal?.aborted) bytes.destroy();
+  signal?.throwIfAborted();
+  return signal ? addAbortSignal(signal, bytes) : bytes;
 }
 
 /** Of another sheet than the one whose format was corrected it is not known where its header is. */

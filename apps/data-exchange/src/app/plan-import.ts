@@ -28,10 +28,11 @@ export async function planImport(
   dependencies: PlanDependencies,
   tenantId: string,
   jobId: string,
+  signal: AbortSignal,
 ): Promise<ImportPlan> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return { kind: 'ended' };
-  await storeSheetHeaders(dependencies, run);
+  await storeSheetHeaders(dependencies, run, signal);
   const { format, fileSizeBytes, options } = run.job;
   const isText = format.kind === 'csv';
   const textBytes = isText ? fileSizeBytes : fileSizeBytes * WORKBOOK_DENSITY;

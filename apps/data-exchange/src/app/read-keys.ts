@@ -15,6 +15,7 @@ export async function readKeys(
     run.job,
     dependencies.blobs,
     await dependencies.ranges.get(tenantId, jobId, number),
+    signal,
   );
   await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),

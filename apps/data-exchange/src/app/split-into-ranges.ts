@@ -3,6 +3,7 @@ import { fileUnreadable } from '../domain/problems';
 import { indexRecords, wholeFile, type FileRange } from '../formats/record-index';
 import { UnreadableFile } from '../formats/unreadable-file';
 import { findImportRun, type ImportRun } from './find-import-run';
+import { abortedBy } from './open-rows';
 import type { PlanDependencies } from './plan-import';
 
 /** How the ranges of a file are imported. The names are in recorded workflow histories, so they stay. */
@@ -27,21 +28,27 @@ export async function splitIntoRanges(
   dependencies: SplitDependencies,
   tenantId: string,
   jobId: string,
+  signal: AbortSignal,
 ): Promise<RangePlan> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return { count: 0, atOnce: 1, keysFirst: false };
-  const ranges = await findRanges(dependencies, run);
+  const ranges = await findRanges(dependencies, run, signal);
   await dependencies.ranges.insert(tenantId, jobId, ranges);
   const workers = ranges.length > 1 && canRunConcurrently(run) ? await dependencies.countWorkers() : 1;
   return { count: ranges.length, atOnce: workers, keysFirst: workers > 1 };
 }
 
-async function findRanges({ blobs, config }: SplitDependencies, { job }: ImportRun): Promise<FileRange[]> {
+async function findRanges(
+  { blobs, config }: SplitDependencies,
+  { job }: ImportRun,
+  signal: AbortSignal,
+): Promise<FileRange[]> {
   const { format, fileSizeBytes: sizeBytes } = job;
   if (format.kind !== 'csv') return [wholeFile];
   const rangeBytes = Math.max(config.EXCHANGE_RANGE_BYTES, Math.ceil(sizeBytes / RANGES_MAX));
   try {
-    return await indexRecords(await blobs.get(job.blobKey), format, { sizeBytes, rangeBytes });
+    const bytes = abortedBy(signal, await blobs.get(job.blobKey));
+    return await indexRecords(bytes, format, { sizeBytes, rangeBytes });
   } catch (error) {
     throw error instanceof UnreadableFile ? fileUnreadable(error.message) : error;
   }

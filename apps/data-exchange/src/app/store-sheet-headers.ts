@@ -5,9 +5,10 @@ import { openRows } from './open-rows';
 export async function storeSheetHeaders(
   { blobs, imports }: ImportDependencies,
   { job }: ImportRun,
+  signal: AbortSignal,
 ): Promise<void> {
   if (job.format.kind === 'csv' || job.format.sheets?.length === 1) return;
-  const { headers, close } = await openRows(job, blobs);
+  const { headers, close } = await openRows(job, blobs, { signal });
   await close();
   await imports.setHeaders(job.tenantId, job.id, headers);
 }

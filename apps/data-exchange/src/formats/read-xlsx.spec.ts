@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import os, { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
+import { aRawWorkbook, sheetOf, stringsOf } from '../../test/a-zip';
 import { piecesOf, readXlsx } from './read-xlsx';
 import { writeXlsx } from './xlsx-writer';
 
@@ -68,6 +72,35 @@ describe('readXlsx', () => {
     await expect(piecesOf(spawn('/no/program', { stdio: 'pipe' })).next()).rejects.toThrow('ENOENT');
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  describe('while there is no room for temporary files', () => {
+    const noRoom = { kind: 'overloaded', detail: 'There is no room to read workbooks just now; try again.' };
+    afterEach(() => jest.restoreAllMocks());
+
+    it('says so, and nothing of the workbook', async () => {
+      jest.spyOn(os, 'tmpdir').mockReturnValue('/no/folder');
+      await expect(readXlsx(Readable.from([aRawWorkbook()]), {})).rejects.toMatchObject(noRoom);
+    });
+
+    it('says so where its process finds out', async () => {
+      const path = join(mkdtempSync(join(tmpdir(), 'plinth-full-')), 'workbook');
+      const strings = stringsOf('<si><t>shared</t></si>');
+      const sheet = sheetOf('<row r="1"><c r="A1" t="s"><v>0</v></c></row>');
+      const workbook = aRawWorkbook({ 'xl/sharedStrings.xml': strings, 'xl/worksheets/sheet1.xml': sheet });
+      writeFileSync(path, workbook);
+      const files = [openSync(path, 'r'), openSync('/dev/full', 'r+')];
+      const task = JSON.stringify({ sizeBytes: workbook.length, columnsMax: 10 });
+      const program = join(__dirname, 'workbook-reader.ts');
+      const child = spawn(process.execPath, ['--no-warnings', program, task], {
+        stdio: ['ignore', 'pipe', 'pipe', ...files],
+      });
+
+      await expect(piecesOf(child).next()).rejects.toMatchObject(noRoom);
+
+      files.forEach(closeSync);
+      rmSync(dirname(path), { recursive: true });
+    });
   });
 
   it.each([

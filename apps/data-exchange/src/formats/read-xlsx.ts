@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { CELL_LENGTH_MAX } from '@plinth/exchange/workbook/cell-xml';
+import { unavailable } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import { COLUMNS_MAX } from './csv-reader';
 import { uniqueHeaders } from './header-names';
@@ -14,6 +15,7 @@ import type { FileRow, FileRows } from './read-csv';
 import { HEAD_ROWS, headerOfSheet } from './sheet-header';
 import { UnreadableFile } from './unreadable-file';
 import {
+  SCRATCH_FAILED_EXIT_CODE,
   UNREADABLE_EXIT_CODE,
   type ReaderLine,
   type ReaderPiece,
@@ -124,7 +126,8 @@ async function* readInChild(
   try {
     for (let count = 0; count < 2; count++) files.push(await openNameless());
     const [workbook, scratch] = files as [FileHandle, FileHandle];
-    for await (const chunk of bytes as AsyncIterable<Buffer>) await workbook.appendFile(chunk);
+    for await (const chunk of bytes as AsyncIterable<Buffer>)
+      await workbook.appendFile(chunk).catch(temporaryFilesFailed);
     const { size: sizeBytes } = await workbook.stat();
     noteSize(sizeBytes);
     signal?.throwIfAborted();
@@ -141,9 +144,14 @@ async function* readInChild(
 /** A file without a name: it is deleted when the last process that has it open ends. */
 async function openNameless(): Promise<FileHandle> {
   const path = join(tmpdir(), `plinth-workbook-${newId()}`);
-  const file = await open(path, 'wx+', 0o600);
+  const file = await open(path, 'wx+', 0o600).catch(temporaryFilesFailed);
   await rm(path);
   return file;
+}
+
+/** The disk of this process is full or broken, which says nothing of the workbook. */
+function temporaryFilesFailed(error: unknown): never {
+  throw unavailable('There is no room to read workbooks just now; try again.', error);
 }
 
 const startReader = (task: ReaderTask, files: [number, number]): ChildProcess =>
@@ -192,6 +200,8 @@ export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece
     }
     const [code, signal] = await closed;
     if (code === UNREADABLE_EXIT_CODE) throw new UnreadableFile(reason);
+    if (code === SCRATCH_FAILED_EXIT_CODE)
+      temporaryFilesFailed(new Error('The scratch file was not written.'));
     if (signal === 'SIGKILL' && !isSilent && !isWhole) throw new InterruptedReading();
     if (code !== 0 && !isWhole)
       throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');

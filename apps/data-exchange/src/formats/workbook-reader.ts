@@ -3,6 +3,7 @@ import { readSync, writeSync } from 'node:fs';
 import { UnreadableFile } from './unreadable-file.ts';
 import { cellStyles } from './workbook/cell-styles.ts';
 import {
+  SCRATCH_FAILED_EXIT_CODE,
   SCRATCH_FD,
   UNREADABLE_EXIT_CODE,
   WORKBOOK_FD,
@@ -33,6 +34,13 @@ function readAt(fd: number, length: number, position: number): Buffer {
     filled += read;
   }
   return buffer.subarray(0, filled);
+}
+
+/** All of it: on a disk that is nearly full a part is written, and the next one fails. */
+function writeAt(fd: number, bytes: Buffer, position: number): void {
+  let written = 0;
+  while (written < bytes.length)
+    written += writeSync(fd, bytes, written, bytes.length - written, position + written);
 }
 
 async function* chunks(start: number, end: number): AsyncGenerator<Buffer> {
@@ -73,7 +81,7 @@ async function run({ sheet: wanted, sizeBytes, columnsMax }: ReaderTask): Promis
   if (!sheet) throw new UnreadableFile(`The workbook has no sheet "${wanted}".`);
 
   const strings = new SharedStrings({
-    write: (bytes, position) => void writeSync(SCRATCH_FD, bytes, 0, bytes.length, position),
+    write: (bytes, position) => writeAt(SCRATCH_FD, bytes, position),
     read: (length, position) => readAt(SCRATCH_FD, length, position),
   });
   if (parts.sharedStrings) await scanPart(file, parts.sharedStrings, strings.listener());
@@ -108,7 +116,10 @@ async function run({ sheet: wanted, sizeBytes, columnsMax }: ReaderTask): Promis
 
 // It ends by itself, when all that it has written is read: `process.exit` would drop what still waits in its memory.
 run(JSON.parse(process.argv[2]!) as ReaderTask).catch((error: unknown) => {
-  if (!(error instanceof UnreadableFile)) throw error;
-  process.stderr.write(error.message);
-  process.exitCode = UNREADABLE_EXIT_CODE;
+  if (error instanceof UnreadableFile) {
+    process.stderr.write(error.message);
+    process.exitCode = UNREADABLE_EXIT_CODE;
+  } else if ((error as NodeJS.ErrnoException).syscall === 'write')
+    process.exitCode = SCRATCH_FAILED_EXIT_CODE;
+  else throw error;
 });

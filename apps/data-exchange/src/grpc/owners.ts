@@ -50,7 +50,7 @@ export function connectOwners(
     service,
     owner: serviceClient(service, ExchangeOwner, address, callerKeys),
     definitions: undefined,
-    listedAt: 0,
+    listedAt: -Infinity,
     listing: undefined,
   }));
 
@@ -59,11 +59,11 @@ export function connectOwners(
       const options = { deadlineMilliseconds: LIST_MILLISECONDS_MAX };
       const { definitions } = await entry.owner.call('ListDefinitions', {}, null, options);
       entry.definitions = definitions.map((definition) => readDefinition(definition, entry.service));
-      entry.listedAt = Date.now();
+      entry.listedAt = performance.now();
     } catch (error) {
       if (error instanceof Problem && error.kind === 'unsupported') {
         entry.definitions = [];
-        entry.listedAt = Date.now();
+        entry.listedAt = performance.now();
       } else
         log.warn({ service: entry.service, err: error }, 'the definitions of a service could not be listed');
     } finally {
@@ -71,7 +71,7 @@ export function connectOwners(
     }
   };
 
-  const isFresh = ({ listedAt }: Entry) => Date.now() - listedAt < FRESH_MILLISECONDS;
+  const isFresh = ({ listedAt }: Entry) => performance.now() - listedAt < FRESH_MILLISECONDS;
 
   const refresh = (listed: readonly Entry[]): Promise<unknown> =>
     Promise.all(

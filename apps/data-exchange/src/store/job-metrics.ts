@@ -1,4 +1,5 @@
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readInTime } from '@plinth/runtime/process/read-in-time';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 const kinds = ['import', 'export', 'undo'] as const;
@@ -25,7 +26,7 @@ export function measureJobs(metrics: Registry, db: TenantDatabase<RawStatements>
     labelNames,
     registers,
     async collect() {
-      const found = await readUnfinished(db).catch(() => undefined);
+      const found = await readInTime(() => readUnfinished(db));
       unfinished.reset();
       this.reset();
       if (!found) return;

@@ -38,8 +38,10 @@ export const createActivities = (
     return run((signal) => jobs.run(tenantId, () => work(signal)));
   };
   return {
-    planImport: (tenantId: string, jobId: string) => run(() => planImport(dependencies, tenantId, jobId)),
-    cutFile: (tenantId: string, jobId: string) => run(() => splitIntoRanges(dependencies, tenantId, jobId)),
+    planImport: (tenantId: string, jobId: string) =>
+      run((signal) => planImport(dependencies, tenantId, jobId, signal)),
+    cutFile: (tenantId: string, jobId: string) =>
+      run((signal) => splitIntoRanges(dependencies, tenantId, jobId, signal)),
     importAtOnce: (tenantId: string, jobId: string) =>
       runWhole(tenantId, (signal) => importInSingleTransaction(dependencies, tenantId, jobId, signal)),
     readKeys: (range: RangeToImport) => run((signal) => readKeys(dependencies, range, signal)),

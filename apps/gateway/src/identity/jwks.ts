@@ -41,7 +41,8 @@ export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKe
   let failure: { at: number; error: Error } | undefined;
   /** The keys and since when they are known, whatever else the provider has sent since then. */
   const known: JWKSCacheInput = {};
-  const hasJustFailed = (): boolean => failure !== undefined && Date.now() - failure.at < RETRY_MILLISECONDS;
+  const hasJustFailed = (): boolean =>
+    failure !== undefined && performance.now() - failure.at < RETRY_MILLISECONDS;
 
   const fetchSometimes: FetchImplementation = async (address, options) => {
     if (hasJustFailed()) throw failure!.error;
@@ -59,7 +60,7 @@ export function remoteKeys(url: string, log: Pick<Log, 'warn' | 'info'>, fetchKe
     if (failure && failure.error === error) return failure.error;
     const reason = (error as { cause?: Error }).cause?.message ?? (error as Error).message;
     if (!failure) log.warn({ jwksUrl: url, reason }, 'the keys of the identity provider cannot be fetched');
-    failure = { at: Date.now(), error: error as Error };
+    failure = { at: performance.now(), error: error as Error };
     return failure.error;
   };
   const noteSuccess = (): void => {

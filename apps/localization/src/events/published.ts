@@ -4,23 +4,27 @@ import { appendToOutbox } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import type { Bundle } from '../domain/texts';
 
-/** Publishes that overrides of a tenant changed, as one event, in the transaction of the change. */
+/** Bundles in one event, which with the longest names of resources is as large as an event may be. */
+const BUNDLES_MAX = 1_000;
+
+/**
+ * Publishes that overrides of a tenant changed, in the transaction of the change: as one event, unless there are very many
+ * bundles.
+ */
 export async function publishOverridesChanged(
   tx: RawStatements,
   { tenantId, userId, userName }: Pick<Caller, 'tenantId' | 'userId' | 'userName'>,
   changed: readonly Bundle[],
 ): Promise<void> {
-  const bundles = new Map(
-    changed.map(({ resourceName, cultureName }) => [
-      JSON.stringify([resourceName, cultureName]),
-      { resourceName, cultureName },
-    ]),
+  const byName = Map.groupBy(changed, ({ resourceName, cultureName }) =>
+    JSON.stringify([resourceName, cultureName]),
   );
-  await appendToOutbox(tx, {
-    type: overrideChanged,
-    tenantId,
-    subject: 'overrides',
-    payload: { changeCount: changed.length, bundles: [...bundles.values()] },
-    actor: { userId, userName },
+  const ofBundles = [...byName.values()];
+  const events = Array.from({ length: Math.ceil(ofBundles.length / BUNDLES_MAX) }, (_, index) => {
+    const some = ofBundles.slice(index * BUNDLES_MAX, (index + 1) * BUNDLES_MAX);
+    const bundles = some.map(([one]) => ({ resourceName: one!.resourceName, cultureName: one!.cultureName }));
+    const payload = { changeCount: some.flat().length, bundles };
+    return { type: overrideChanged, tenantId, subject: 'overrides', payload, actor: { userId, userName } };
   });
+  await appendToOutbox(tx, ...events);
 }

@@ -25,10 +25,10 @@ export function definitionStore(db: TenantDatabase<Prisma.TransactionClient>): D
 
   return {
     all() {
-      if (!cached || Date.now() - cached.at > FRESH_MILLISECONDS) {
+      if (!cached || performance.now() - cached.at > FRESH_MILLISECONDS) {
         const definitions = load();
         definitions.catch(() => (cached = undefined));
-        cached = { at: Date.now(), definitions };
+        cached = { at: performance.now(), definitions };
       }
       return cached.definitions;
     },

@@ -34,6 +34,15 @@ describe('the cache of snapshots', () => {
     expect(read).toHaveBeenCalledTimes(5);
   });
 
+  it('reads one again that is too old, also where the clock was set back', async () => {
+    const { read, cache } = start();
+    await cache.of('acme', 'ada');
+    jest.setSystemTime(Date.now() - 3_600_000);
+    jest.advanceTimersByTime(5_000);
+    await cache.of('acme', 'ada');
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
   it('keeps none that is too old, however many users and tenants there were', async () => {
     const { cache } = start();
     for (let number = 0; number < 100; number++) {

@@ -45,7 +45,7 @@ export function snapshotCache(read: (tenantId: string, userId: string) => Promis
 
   return {
     of(tenantId, userId) {
-      const now = Date.now();
+      const now = performance.now();
       const byUser = tenants.get(tenantId)?.byUser ?? new Map<string, Entry>();
       const cached = byUser.get(userId);
       if (cached && now - cached.at < FRESH_MILLISECONDS) return cached.snapshot;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Transform } from 'node:stream';
+import { PassThrough, Transform, type Readable } from 'node:stream';
 import { Problem } from '@plinth/kernel/problem';
 import type { StoredBlob } from './blob-store';
 
@@ -31,3 +31,14 @@ export const blobStoreIsDown = (cause: unknown): Problem =>
     retryAfterSeconds: 5,
     cause,
   });
+
+/**
+ * What is read of a file. Where it breaks off, it is the store that failed, and not any other server; and the store learns
+ * that nobody reads on, also where nobody began.
+ */
+export function contentOf(stored: Readable): Readable {
+  const content = new PassThrough();
+  stored.once('error', (error) => content.destroy(blobStoreIsDown(error)));
+  content.once('close', () => stored.destroy());
+  return stored.pipe(content);
+}

@@ -7,7 +7,7 @@ import { Problem } from '@plinth/kernel/problem';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { newId } from '@plinth/kernel/uuid';
 import { turnsAt, type FairPlaces } from '../process/fair-places';
-import { blobIsGone, blobStoreIsDown, measure, stepsOf } from './blob';
+import { blobIsGone, blobStoreIsDown, contentOf, measure, stepsOf } from './blob';
 import type { BlobRange, BlobStore, StoredBlob } from './blob-store';
 
 const PARTIAL = '.partial';
@@ -114,7 +114,7 @@ export function folderBlobStore(
 async function openPart(path: string, { start = 0, end = Infinity }: BlobRange): Promise<Readable> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   const isThere = (await file.stat()).isFile();
-  if (isThere && start <= end) return file.createReadStream({ start, end });
+  if (isThere && start <= end) return contentOf(file.createReadStream({ start, end }));
   await file.close();
   if (!isThere) throw blobIsGone();
   return Readable.from([]);

@@ -1,9 +1,9 @@
-import type { GetObjectCommandOutput, ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '@plinth/kernel/problem';
 import { FairPlaces } from '../process/fair-places';
-import { blobIsGone, blobStoreIsDown, measure, stepsOf } from './blob';
+import { blobIsGone, blobStoreIsDown, contentOf, measure, stepsOf } from './blob';
 import type { BlobRange, BlobStore, StoredBlob } from './blob-store';
 
 /** The smallest that S3 takes. */
@@ -15,6 +15,11 @@ const UPLOADS_MAX = 9;
 const UPLOAD_PATIENCE_MILLISECONDS = 60_000;
 const CONNECT_MILLISECONDS_MAX = 2_000;
 const SILENCE_MILLISECONDS_MAX = 30_000;
+/**
+ * More than a gateway lets a service have of downloads (`UPSTREAM_STREAMS_MAX`): each holds one for as long as its client
+ * reads, and without a free one nobody stores or reads anything.
+ */
+const CONNECTIONS_MAX = 1_200;
 
 /** Keeps files in a bucket of an S3 server. The client is loaded when it is first needed. */
 export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
@@ -68,7 +73,7 @@ export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
       const { client, commands } = await connect();
       const command = new commands.GetObjectCommand({ ...at(key), ...rangeOf(range) });
       try {
-        return bodyOf(await client.send(command));
+        return contentOf((await client.send(command)).Body as Readable);
       } catch (error) {
         if (isNamed(error, 'InvalidRange')) return Readable.from([]);
         throw isNamed(error, 'NoSuchKey', 'NotFound', 'KeyTooLongError')
@@ -153,6 +158,8 @@ async function connectTo({ searchParams }: URL) {
     requestHandler: {
       connectionTimeout: CONNECT_MILLISECONDS_MAX,
       socketTimeout: SILENCE_MILLISECONDS_MAX,
+      httpAgent: { maxSockets: CONNECTIONS_MAX },
+      httpsAgent: { maxSockets: CONNECTIONS_MAX },
     },
   });
   return { client, commands, Upload };
@@ -160,18 +167,6 @@ async function connectTo({ searchParams }: URL) {
 
 const rangeOf = ({ start = 0, end }: BlobRange) =>
   start === 0 && end === undefined ? {} : { Range: `bytes=${start}-${end ?? ''}` };
-
-/** The bytes of a file. A connection that breaks in the middle of them is one to the store, not to any other server. */
-const bodyOf = ({ Body }: GetObjectCommandOutput): Readable =>
-  Readable.from(readBody(Body as Readable), { objectMode: false });
-
-async function* readBody(body: Readable): AsyncGenerator<Buffer> {
-  try {
-    yield* body as AsyncIterable<Buffer>;
-  } catch (error) {
-    throw blobStoreIsDown(error);
-  }
-}
 
 /** Where a bucket is, for operators. */
 const describe = ({ hostname, searchParams }: URL): string =>

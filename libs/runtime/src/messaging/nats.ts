@@ -31,6 +31,10 @@ const PING_MILLISECONDS = 5_000;
 /** How long a start waits for the server, which nearly always is there. */
 const START_MILLISECONDS_MAX = 2_000;
 const RECONNECT_MILLISECONDS = 250;
+/** How long a process that ends waits for a server that is away: what was not published is in the outbox. */
+const DRAIN_MILLISECONDS_MAX = 2_000;
+/** Code of JetStream for a stream of this name that is not as it would be created. */
+const STREAM_HAS_OTHER_SETTINGS = 10_058;
 
 export interface MessagingConfig {
   NATS_URL: string;
@@ -64,11 +68,16 @@ export interface Messaging {
  * wait in the outbox, and is connected later. After that the connection is restored by itself, for ever.
  * @param options.pingMilliseconds how often the server is asked whether it is there; it is left after two pings without an answer
  * @param options.startMilliseconds how long it is waited for
+ * @param options.drainMilliseconds how long it is waited for at the end
  */
 export async function connectMessaging(
   config: MessagingConfig,
   log: Log,
-  { pingMilliseconds = PING_MILLISECONDS, startMilliseconds = START_MILLISECONDS_MAX } = {},
+  {
+    pingMilliseconds = PING_MILLISECONDS,
+    startMilliseconds = START_MILLISECONDS_MAX,
+    drainMilliseconds = DRAIN_MILLISECONDS_MAX,
+  } = {},
 ): Promise<Messaging> {
   const closing = new AbortController();
   let opened: Pick<Messaging, 'connection' | 'jetstream'> | undefined;
@@ -103,7 +112,10 @@ export async function connectMessaging(
     close: async () => {
       closing.abort();
       const connection = opened?.connection;
-      await connection?.drain().catch(() => connection.close());
+      if (!connection) return;
+      const drained = connection.drain().catch(() => undefined);
+      await Promise.race([drained, pause(drainMilliseconds, undefined, { ref: false })]);
+      await connection.close();
     },
   };
 }
@@ -166,19 +178,26 @@ async function requireResponse(connection: NatsConnection): Promise<void> {
   await Promise.race([connection.flush(), late]).finally(() => clearTimeout(timer));
 }
 
-/** Creates the stream of events where it is missing, also after it was deleted. */
+/**
+ * Creates the stream of events where it is missing, also after it was deleted. One with other settings is left as it is: its
+ * operator gave it replicas or limits, or it was created by another release.
+ */
 export async function ensureStream({
   connection,
   prefix,
 }: Pick<Messaging, 'connection' | 'prefix'>): Promise<void> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
-  await manager.streams.add({
-    name: prefix,
-    subjects: [`${prefix}.events.>`],
-    retention: RetentionPolicy.Limits,
-    max_age: RETENTION_DAYS * NANOSECONDS_PER_DAY,
-    duplicate_window: DUPLICATE_WINDOW_NANOSECONDS,
-  });
+  try {
+    await manager.streams.add({
+      name: prefix,
+      subjects: [`${prefix}.events.>`],
+      retention: RetentionPolicy.Limits,
+      max_age: RETENTION_DAYS * NANOSECONDS_PER_DAY,
+      duplicate_window: DUPLICATE_WINDOW_NANOSECONDS,
+    });
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError && error.code === STREAM_HAS_OTHER_SETTINGS)) throw error;
+  }
 }
 
 /** Whether JetStream says that a stream or a consumer does not exist. */

@@ -28,6 +28,8 @@ import { currentTraceparent } from '../process/tracing';
 import { signMessage } from './signed-message';
 
 const BATCH_SIZE = 200;
+/** Of events that are in memory to be published; each takes several times its bytes, and imports publish long ones. */
+const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 /**
  * Under load a pass publishes what many requests left. A failed pass is tried again soon, while polls may be slow: they
  * find what a process left that died between its commit and its wake.
@@ -69,6 +71,12 @@ export interface NewEvent<E extends EventType> {
   actor?: { userId: string; userName: string } | undefined;
 }
 
+/**
+ * NATS takes messages of 1 MiB by default, of which the rest of the envelope and the signature have a part. One that it does
+ * not take would keep all behind it in the outbox, so it is refused before it is there.
+ */
+export const PAYLOAD_BYTES_MAX = 960 * 1024;
+
 const publishing = new WeakSet<object>();
 
 /** Whether a transaction wrote events into the outbox, so that a relay is to be woken after its commit. */
@@ -76,7 +84,8 @@ export const hasPublished = (tx: RawStatements): boolean => publishing.has(tx);
 
 /**
  * Writes events into the outbox of the running transaction; the relay publishes them after the commit, in their order.
- * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
+ * @throws ZodError when a payload is not what the catalogue of events says, and RangeError when it has more than
+ * `PAYLOAD_BYTES_MAX` bytes as JSON: bugs of the publisher.
  */
 export async function appendToOutbox<E extends EventType>(
   tx: RawStatements,
@@ -149,17 +158,32 @@ function statementWithEvents(
 
 function rowOf(event: ConditionalEvent<EventType>): Sql {
   const row = toAppendedRow(event);
+  const payload = JSON.stringify(row.payload);
+  requireSendable(row.name, payload);
   return sql`
     SELECT ${row.tenant_id}::uuid, ${row.id}::uuid, ${row.name}, ${row.subject},
-      ${JSON.stringify(row.payload)}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}, ${NOW}
+      ${payload}::jsonb, ${row.actor_id}, ${row.actor_name}, ${row.traceparent}, ${NOW}
     WHERE ${event.where ?? ALWAYS}`;
 }
 
 /** As one value, so that the statement is the same for any number of events. */
-const rowsOf = (events: readonly NewEvent<EventType>[]): Sql => sql`
-  SELECT *, ${NOW} FROM jsonb_to_recordset(${JSON.stringify(events.map(toAppendedRow))}::jsonb)
+function rowsOf(events: readonly NewEvent<EventType>[]): Sql {
+  const rows = events.map(toAppendedRow);
+  const text = JSON.stringify(rows);
+  // None of few small ones is large.
+  if (!isSendable(text)) for (const { name, payload } of rows) requireSendable(name, JSON.stringify(payload));
+  return sql`
+  SELECT *, ${NOW} FROM jsonb_to_recordset(${text}::jsonb)
     AS event (tenant_id uuid, id uuid, name text, subject text, payload jsonb, actor_id text, actor_name text,
       traceparent text)`;
+}
+
+const isSendable = (json: string): boolean => Buffer.byteLength(json) <= PAYLOAD_BYTES_MAX;
+
+function requireSendable(name: string, payload: string): void {
+  if (isSendable(payload)) return;
+  throw new RangeError(`An event ${name} has more than ${PAYLOAD_BYTES_MAX} bytes; publish several.`);
+}
 
 /** Not the time of the transaction, which may begin before what it follows was committed. */
 const NOW = sql`clock_timestamp()`;
@@ -203,11 +227,21 @@ interface OutboxRow {
 const COLUMNS =
   'tenant_id, id, sequence, name, subject, payload, actor_id, actor_name, traceparent, occurred_at';
 
-const bySequence = (one: OutboxRow, other: OutboxRow): number => (one.sequence < other.sequence ? -1 : 1);
+/** What reconciliation asks about, without the payload: there may be many. */
+type DueRow = Pick<OutboxRow, 'tenant_id' | 'id' | 'sequence' | 'name'>;
+
+const bySequence = (one: DueRow, other: DueRow): number => (one.sequence < other.sequence ? -1 : 1);
+
+/** Of rows, in their order, the first ones that are not too long together, but at least one. */
+const firstOf = (columns: string, rows: string): string => `
+  SELECT ${columns} FROM (
+    SELECT *, sum(octet_length(payload::text)) OVER (ORDER BY sequence) - octet_length(payload::text) AS bytes_before
+    FROM (${rows}) AS next) AS counted
+  WHERE bytes_before < ${BATCH_BYTES_MAX}`;
 
 /** Rows by their key, as the first two arguments of a statement. */
 const NAMED = 'unnest($1::uuid[], $2::uuid[]) AS named (tenant_id, id)';
-const namesOf = (rows: readonly OutboxRow[]) => [
+const namesOf = (rows: readonly DueRow[]) => [
   rows.map(({ tenant_id }) => tenant_id),
   rows.map(({ id }) => id),
 ];
@@ -258,23 +292,23 @@ export function startOutboxRelay(
     async () => {
       // Rows that were marked as published and rolled back, each second, would only bloat the table.
       if (messaging.connecting) return false;
-      const published = await publishBatch(db, messaging, confirmSeconds);
-      if (published > 0) hasOpen = true;
-      return published === BATCH_SIZE;
+      const { count, isFull } = await publishBatch(db, messaging, confirmSeconds);
+      if (count > 0) hasOpen = true;
+      return isFull;
     },
     { name: 'outbox publish', intervalMilliseconds: pollMilliseconds, log, ...RELAY_PACE },
   );
   const reconciliation = backgroundTask(
     async () => {
       if (messaging.connecting) return false;
-      const isSurvey = Date.now() >= surveyAt;
+      const isSurvey = performance.now() >= surveyAt;
       if (!isSurvey && !hasOpen) return false;
       // What is published meanwhile opens it again.
       hasOpen = false;
       try {
         const { isOpen, hasMore } = await reconcile(db, messaging, { confirmSeconds, isSurvey }, log);
         hasOpen ||= isOpen;
-        if (isSurvey && !hasMore) surveyAt = Date.now() + surveyMilliseconds;
+        if (isSurvey && !hasMore) surveyAt = performance.now() + surveyMilliseconds;
         return hasMore;
       } catch (error) {
         hasOpen = true;
@@ -292,34 +326,39 @@ export function startOutboxRelay(
   };
 }
 
+/** Publishes the first events that wait; returns how many, and whether there may be more. */
 async function publishBatch(
   db: TenantDatabase<RawStatements>,
   messaging: Messaging,
   confirmSeconds: number,
-): Promise<number> {
+): Promise<{ count: number; isFull: boolean }> {
   return db.inPlatform(async (tx) => {
     await readByIndexes(tx);
     // Where Postgres forgets it, the events are published again under the same message ids.
     await commitWithoutWaiting(tx);
     await send(tx, 'SELECT pg_advisory_xact_lock_shared(hashtext($1))', SUBSCRIPTIONS_LOCK);
     // Rows by their place in the table, which no plan can look for in a slower way.
-    const rows = await tx.$queryRawUnsafe<OutboxRow[]>(
+    const rows = await tx.$queryRawUnsafe<(OutboxRow & { bytes: number })[]>(
       `UPDATE outbox SET published_at = now(),
          check_at = CASE WHEN name = ANY (ARRAY (SELECT name FROM event_subscription))
            THEN now() + make_interval(secs => $1::integer) END
-       WHERE ctid = ANY (ARRAY (
-         SELECT ctid FROM outbox WHERE published_at IS NULL ORDER BY sequence LIMIT ${BATCH_SIZE}
-         FOR UPDATE SKIP LOCKED))
-       RETURNING ${COLUMNS}`,
+       WHERE ctid = ANY (ARRAY (${firstOf('ctid', NEXT_UNPUBLISHED)}))
+       RETURNING ${COLUMNS}, octet_length(payload::text) AS bytes`,
       confirmSeconds,
     );
-    if (rows.length === 0) return 0;
+    const count = rows.length;
+    if (count === 0) return { count, isFull: false };
     // A server that is away is noticed before a batch of publications waits for it.
     await messaging.check();
     await publish(messaging, rows.sort(bySequence), ({ id }) => id);
-    return rows.length;
+    const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+    return { count, isFull: count === BATCH_SIZE || bytes >= BATCH_BYTES_MAX };
   });
 }
+
+const NEXT_UNPUBLISHED = `
+  SELECT ctid, sequence, payload FROM outbox WHERE published_at IS NULL ORDER BY sequence LIMIT ${BATCH_SIZE}
+  FOR UPDATE SKIP LOCKED`;
 
 /** What a pass of the reconciliation left: events that are to be asked for later, and such that are due now. */
 interface Reconciled {
@@ -344,8 +383,8 @@ async function reconcile(
       tx.$queryRawUnsafe<{ taken: boolean }[]>(
         `SELECT pg_try_advisory_xact_lock(hashtext('outbox reconciliation')) AS taken`,
       ),
-      tx.$queryRawUnsafe<OutboxRow[]>(
-        `SELECT ${COLUMNS} FROM outbox
+      tx.$queryRawUnsafe<DueRow[]>(
+        `SELECT tenant_id, id, sequence, name FROM outbox
          WHERE check_at <= now() ORDER BY check_at LIMIT ${RECONCILED_MAX}`,
       ),
       tx.$queryRawUnsafe<unknown[]>('SELECT FROM outbox WHERE check_at > now() ORDER BY check_at LIMIT 1'),
@@ -363,8 +402,7 @@ async function reconcile(
     const { missing, unknown } = await findMissingEvents(messaging, subscriptions, rows);
     const lost = rows.filter(({ id }) => missing.has(id)).sort(bySequence);
     if (lost.length > 0) log.warn({ count: lost.length }, 'events did not arrive; publishing them again');
-    // With the first message id JetStream would drop them as duplicates.
-    await publish(messaging, lost, ({ id }) => `${id}.${newId()}`);
+    await publishAgain(tx, messaging, lost);
     await tx.$executeRawUnsafe(
       `UPDATE outbox SET check_at = CASE
          WHEN outbox.id = ANY($3::uuid[]) THEN now() + make_interval(secs => $5::integer)
@@ -380,6 +418,20 @@ async function reconcile(
     const hasMoreDue = rows.length === RECONCILED_MAX && unknown.size < rows.length;
     return { isOpen: true, hasMore: hasMoreDue || expired === RECONCILED_MAX };
   });
+}
+
+/** Publishes events that were published before, some at a time. */
+async function publishAgain(tx: RawStatements, messaging: Messaging, lost: readonly DueRow[]): Promise<void> {
+  for (let left = lost; left.length > 0;) {
+    const named = `SELECT outbox.* FROM outbox JOIN ${NAMED} USING (tenant_id, id)`;
+    const next = namesOf(left.slice(0, BATCH_SIZE));
+    const rows = await tx.$queryRawUnsafe<OutboxRow[]>(firstOf(COLUMNS, named), ...next);
+    // With the first message id JetStream would drop them as duplicates.
+    await publish(messaging, rows.sort(bySequence), ({ id }) => `${id}.${newId()}`);
+    // There is none where all of them are too old, and were deleted.
+    const last = rows.at(-1);
+    left = last ? left.filter(({ sequence }) => sequence > last.sequence) : left.slice(BATCH_SIZE);
+  }
 }
 
 /** Deletes the oldest events that were stored long enough; returns how many. */

@@ -2,6 +2,7 @@ import type { FairPool } from './fair-pool';
 import { Gauge, type Registry } from 'prom-client';
 import { measurePlaces } from '../process/fair-places';
 import type { Health } from '../process/health';
+import { readInTime } from '../process/read-in-time';
 
 /** Shows, whenever metrics are read, which parts of a process respond. */
 export function measureParts(metrics: Registry, health: Health): void {
@@ -39,7 +40,7 @@ export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairP
       this.set({ state: 'waiting' }, pool.tenantPlaces.waitingCount + pool.platformPlaces.waitingCount);
     },
   });
-  const read = together(() => readQueues(pool).catch(() => undefined));
+  const read = together(() => readInTime(() => readQueues(pool)));
   const gauge = (name: string, help: string, valueOf: (queues: Queues) => number) =>
     new Gauge({
       name,

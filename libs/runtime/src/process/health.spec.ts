@@ -1,6 +1,6 @@
 import { Agent, get } from 'node:http';
 import { Problem } from '@plinth/kernel/problem';
-import type { Gauge } from 'prom-client';
+import { Gauge } from 'prom-client';
 import { createMetrics, Health, serveAdmin } from './health';
 
 describe('the admin port', () => {
@@ -21,6 +21,19 @@ describe('the admin port', () => {
 
     await expect(cutOff).resolves.toMatchObject({ code: 'ECONNRESET' });
     agent.destroy();
+  });
+
+  it('says which metric cannot be read, and goes on', async () => {
+    const metrics = createMetrics('test');
+    const collect = () => Promise.reject(new Error('The database is away.'));
+    new Gauge({ name: 'waiting', help: 'What waits.', registers: [metrics], collect });
+    const admin = await serveAdmin({ HTTP_HOST: '127.0.0.1', ADMIN_PORT: 0 }, new Health({}), metrics);
+    const ask = (path: string) => fetch(`http://127.0.0.1:${admin.port}${path}`);
+
+    expect((await ask('/metrics')).status).toBe(500);
+    expect((await ask('/healthz')).status).toBe(200);
+
+    await admin.close();
   });
 });
 

@@ -118,9 +118,12 @@ export async function serveAdmin(
   metrics: Registry,
 ): Promise<{ port: number; close: Close }> {
   const server = createServer((req, res) => {
-    void answer(req.url ?? '/', health, metrics).then(({ status, type, body }) => {
-      res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
-    });
+    void answer(req.url ?? '/', health, metrics)
+      // A metric that cannot be read must not end the process.
+      .catch((error: unknown) => ({ status: 500, type: 'text/plain', body: messageOf(error) }))
+      .then(({ status, type, body }) => {
+        res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+      });
   });
   const port = await listen(server, config.ADMIN_PORT, config.HTTP_HOST);
   // What is configured wrongly is in the log before the first probe or client comes.

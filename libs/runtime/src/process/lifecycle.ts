@@ -8,7 +8,8 @@ export type Close = () => Promise<void> | void;
 const SHUTDOWN_MILLISECONDS_MAX = 45_000;
 
 /**
- * Runs a process until SIGTERM or SIGINT, then closes what was opened, last opened first, and exits 0.
+ * Runs a process until SIGTERM or SIGINT, then closes what was opened, last opened first, and exits 0. Whoever stops it may
+ * say so again, which changes nothing; only a second SIGINT, that is a person at the keyboard, ends it at once.
  * A failed start, an uncaught exception or an unhandled rejection closes the same way and exits 1, or 78 when the
  * configuration cannot be used.
  */
@@ -34,7 +35,7 @@ export function runProcess(log: Log, start: (onClose: (close: Close) => void) =>
     void stop(error instanceof ConfigurationError ? EX_CONFIG : 1);
   };
 
-  process.once('SIGTERM', () => void stop(0));
+  process.on('SIGTERM', () => void stop(0));
   process.once('SIGINT', () => void stop(0));
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);

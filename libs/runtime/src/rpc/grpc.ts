@@ -32,9 +32,18 @@ const DEADLINE_MILLISECONDS = 10_000;
 /** After a message for which a service had no room; twice as long after each further attempt. */
 const UNREAD_WAIT_MILLISECONDS = 100;
 
+/**
+ * A process that is lost with its machine closes no connection, so both sides ask whether the other one is there. A server
+ * that did not would hold for its client what the call has begun, such as the transaction of an import.
+ */
+const KEEP_ALIVE = { milliseconds: 15_000, timeoutMilliseconds: 5_000 };
+const keepAliveOptions = ({ milliseconds, timeoutMilliseconds }: typeof KEEP_ALIVE): ChannelOptions => ({
+  'grpc.keepalive_time_ms': milliseconds,
+  'grpc.keepalive_timeout_ms': timeoutMilliseconds,
+});
+
 const channelOptions: ChannelOptions = {
-  'grpc.keepalive_time_ms': 15_000,
-  'grpc.keepalive_timeout_ms': 5_000,
+  ...keepAliveOptions(KEEP_ALIVE),
   'grpc.initial_reconnect_backoff_ms': 200,
   'grpc.max_reconnect_backoff_ms': 2_000,
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
@@ -76,14 +85,17 @@ export interface GrpcService {
 /**
  * Serves the calls of other services.
  * @param messages of all calls together; without it only the size of each is limited
+ * @param keepAlive how often a client is asked whether it is there, and how long for its response
  */
 export async function serveGrpc(
   config: { HTTP_HOST: string; GRPC_PORT: number },
   services: readonly GrpcService[],
   messages?: MessageBudget,
+  keepAlive = KEEP_ALIVE,
 ): Promise<{ port: number; close: Close }> {
   const interceptors = messages ? [countMessages(messages, toMetadata)] : [];
   const server = new Server({
+    ...keepAliveOptions(keepAlive),
     'grpc.keepalive_permit_without_calls': 1,
     // A message is received before it is counted. Where nothing is counted, calls may wait for long.
     ...(messages && { 'grpc.max_concurrent_streams': CALLS_PER_CONNECTION_MAX }),

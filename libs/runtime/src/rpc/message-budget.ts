@@ -65,10 +65,10 @@ export const countMessages =
       held = [];
     };
     const reserve = async (size: number): Promise<ShareScope | undefined> => {
-      const endsAt = Date.now() + (isStream ? ROOM_WAIT_MILLISECONDS_MAX : 0);
+      const endsAt = performance.now() + (isStream ? ROOM_WAIT_MILLISECONDS_MAX : 0);
       const reservation = bytes.reserve(owner);
       let refusal = reservation.grow(size);
-      while (refusal && !isOver && Date.now() < endsAt) {
+      while (refusal && !isOver && performance.now() < endsAt) {
         await pause(ROOM_POLL_MILLISECONDS);
         refusal = reservation.grow(size);
       }

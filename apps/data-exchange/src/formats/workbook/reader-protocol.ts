@@ -23,3 +23,5 @@ export type ReaderLine = ReaderPiece | 'end';
 
 /** The workbook cannot be read; the reason is on standard error. */
 export const UNREADABLE_EXIT_CODE = 3;
+/** The file to write to cannot be written, which says nothing of the workbook. */
+export const SCRATCH_FAILED_EXIT_CODE = 4;
