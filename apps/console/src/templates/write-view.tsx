@@ -203,7 +203,8 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
 function Preview({ isTime, children }: { isTime: boolean; children: ReactNode }) {
   const { t } = useTexts();
   const place = useRef<HTMLElement>(null);
-  const isInSight = useNearWindow(place, 0);
+  // Not only its edge.
+  const isInSight = useNearWindow(place, -0.1);
   const empty = <section ref={place} className="preview panel" aria-label={t('Platform.actions.preview')} />;
   return isTime && isInSight ? <Suspense fallback={empty}>{children}</Suspense> : empty;
 }
