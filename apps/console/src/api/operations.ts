@@ -44,6 +44,9 @@ export interface JobSelection {
   tenantId: string | undefined;
 }
 
+/** What the page of operations shows at first. */
+export const everyUnfinished: JobSelection = { view: 'unfinished', kind: undefined, tenantId: undefined };
+
 export const jobsQuery = ({ view, kind, tenantId }: JobSelection) =>
   infiniteQueryOptions({
     queryKey: ['operations', 'jobs', view, kind, tenantId],

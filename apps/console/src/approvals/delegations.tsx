@@ -35,7 +35,7 @@ export function Delegations() {
       <p role="status" className="visually-hidden">
         {said}
       </p>
-      {error && !data && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && !data && <Failure error={error} onRetry={refetch} />}
       {!data && !error && <Skeleton lines={1} height="2.4rem" />}
       {given.length > 0 && (
         <ul className="delegations" aria-label={t('Console.approvals.delegation.given')}>

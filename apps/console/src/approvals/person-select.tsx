@@ -56,7 +56,7 @@ export function PersonSelect({ label, value, leftOut, onChange }: PersonSelectPr
         onChange={(id) => onChange(people.find((person) => person.id === id)!)}
         search={{ text: search, onChange: setSearch, isSearching: isFetching }}
       />
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
     </div>
   );
 }

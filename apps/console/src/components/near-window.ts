@@ -2,7 +2,7 @@ import { useEffect, useState, type RefObject } from 'react';
 
 /**
  * Whether something is in sight, or was, or near: until then it needs no content.
- * @param heights what counts as near, in heights of the window
+ * @param heights what counts as near, in heights of the window; negative: how far inside of it
  */
 export function useNearWindow(element: RefObject<Element | null>, heights = 1): boolean {
   const [isNear, setNear] = useState(false);

@@ -1,6 +1,6 @@
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import { CircleCheck, CloudOff, Info, TriangleAlert, type LucideIcon } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTexts } from '../texts/texts';
 import { Button } from './button';
 
@@ -81,8 +81,14 @@ interface EmptyStateProps {
 /** Statuses of what may succeed a moment later. */
 const PASSING = [500, 502, 503, 504];
 
+interface FailureProps {
+  error: Error;
+  /** What it returns may be a promise, until which it is being tried. */
+  onRetry?: (() => unknown) | undefined;
+}
+
 /** What went wrong, in the reader's language where the platform knows the problem, and what they can do about it. */
-export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => void) | undefined }) {
+export function Failure({ error, onRetry }: FailureProps) {
   const { t, find } = useTexts();
   if (!(error instanceof ApiProblem)) {
     const isLate = error.name === 'TimeoutError';
@@ -91,7 +97,7 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => voi
         <CloudOff aria-hidden />
         <h2>{t(isLate ? 'Console.failure.noResponse' : 'Console.failure.offline')}</h2>
         <p>{t(isLate ? 'Console.failure.noResponseHelp' : 'Console.failure.offlineHelp')}</p>
-        {onRetry && <Button onPress={onRetry}>{t('Platform.actions.retry')}</Button>}
+        {onRetry && <Retry onRetry={onRetry} />}
       </div>
     );
   }
@@ -109,11 +115,29 @@ export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => voi
         )}
         {onRetry && (
           <span>
-            <Button onPress={onRetry}>{t('Platform.actions.retry')}</Button>
+            <Retry onRetry={onRetry} />
           </span>
         )}
       </div>
     </Callout>
+  );
+}
+
+function Retry({ onRetry }: { onRetry: () => unknown }) {
+  const { t } = useTexts();
+  const [isPending, setPending] = useState(false);
+  const retry = async () => {
+    setPending(true);
+    try {
+      await onRetry();
+    } finally {
+      setPending(false);
+    }
+  };
+  return (
+    <Button isPending={isPending} onPress={() => void retry()}>
+      {t('Platform.actions.retry')}
+    </Button>
   );
 }
 

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { timeline, timelineQuery } from '../api/timeline';
 import type { Entity } from '../api/workflow';
-import { useAfterPaint } from '../components/after-paint';
+import { PARTS_MILLISECONDS, useAfterPaint } from '../components/after-paint';
 
 const RETRY_MILLISECONDS = 2_000;
 
@@ -15,9 +15,9 @@ interface TimelineState {
 export function useLiveTimeline({ entityType, entityId }: Entity): void {
   const queries = useQueryClient();
   // What is there already comes first.
-  const isPainted = useAfterPaint();
+  const isTime = useAfterPaint(PARTS_MILLISECONDS);
   useEffect(() => {
-    if (!isPainted) return undefined;
+    if (!isTime) return undefined;
     const ending = new AbortController();
     let timer: number | undefined;
     const params = { entityType, entityId };
@@ -47,5 +47,5 @@ export function useLiveTimeline({ entityType, entityId }: Entity): void {
       ending.abort(new DOMException('The page was left.', 'AbortError'));
       clearTimeout(timer);
     };
-  }, [queries, isPainted, entityType, entityId]);
+  }, [queries, isTime, entityType, entityId]);
 }

@@ -15,7 +15,7 @@ export function WorkflowHistory({ entity }: { entity: Entity }) {
   const query = useInfiniteQuery(workflowHistoryQuery(entity));
   const moves = itemsOf(query.data) ?? [];
   const nameOf = usePersonNames(moves.map(({ transitionedBy }) => transitionedBy));
-  if (query.error) return <Failure error={query.error} />;
+  if (query.error && moves.length === 0) return <Failure error={query.error} onRetry={query.refetch} />;
   if (moves.length === 0) return null;
   const tone = (state: string): BadgeTone => (state === moves[0]?.newState ? 'accent' : undefined);
   return (

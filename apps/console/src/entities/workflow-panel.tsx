@@ -26,7 +26,7 @@ export function CurrentState({ entity }: { entity: Entity }) {
   if (status === null) return null;
   return (
     <section className="stack current-state" aria-label={t('Platform.areas.workflow')}>
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {!status && !error && loading}
       {status && (
         <Later place={loading}>

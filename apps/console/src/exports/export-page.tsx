@@ -40,7 +40,7 @@ export function ExportPage() {
         )
       }
     >
-      {error && !job && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && !job && <Failure error={error} onRetry={refetch} />}
       {!job && !error && <Skeleton lines={4} height="3rem" />}
       {job && (job.completedAt === null ? <Running job={job} /> : <Ended job={job} />)}
     </Page>

@@ -43,7 +43,7 @@ export function NewExportPage() {
   const definition = definitions?.find(({ name }) => name === stored) ?? definitions?.[0];
   return (
     <Page title={t('Console.exports.new')} lead={t('Console.exports.newLead')} back={<BackToExports />}>
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {!definitions && !error && <Skeleton lines={5} height="3rem" />}
       {definitions?.length === 0 && (
         <div className="panel">
@@ -74,7 +74,7 @@ function WithFields({ definition }: { definition: ExportDefinition }) {
     header: fieldName(texts, definition.name, field.propertyPath, field.header ?? field.propertyPath),
   }));
   const { data: presets } = useQuery(exportPresetsQuery(definition.name));
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error) return <Failure error={error} onRetry={refetch} />;
   const place = <Skeleton lines={6} height="2.2rem" />;
   if (!fields || !presets) return place;
   return (

@@ -71,7 +71,7 @@ export function CheckStep({ job }: { job: ImportJob }) {
 
   if (!options)
     return optionsError ? (
-      <Failure error={optionsError} onRetry={() => void refetch()} />
+      <Failure error={optionsError} onRetry={refetch} />
     ) : (
       <Skeleton lines={5} height="3rem" />
     );

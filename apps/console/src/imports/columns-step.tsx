@@ -29,7 +29,7 @@ export function ColumnsStep({ job }: { job: ImportJob }) {
   return (
     <>
       <FormatPanel jobId={job.id} />
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {!preview && !error && isFormatKnown && <Skeleton lines={6} height="2.6rem" />}
       {preview && isFormatKnown && <Mapping key={preview.headers.join('\n')} job={job} preview={preview} />}
     </>

@@ -44,7 +44,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
     onError: setFailure,
   });
 
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error) return <Failure error={error} onRetry={refetch} />;
   return (
     <section className="panel padded stack" aria-labelledby="format">
       <div className="stack tight">

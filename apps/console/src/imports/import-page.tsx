@@ -48,7 +48,7 @@ function OneImport({ jobId }: { jobId: string }) {
       lead={t(job && !goesOn(job) ? 'Console.imports.endedLead' : 'Console.imports.oneLead')}
       actions={job && <CancelImport job={job} />}
     >
-      {error && !job && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && !job && <Failure error={error} onRetry={refetch} />}
       {!job && !error && <Skeleton lines={5} height="3rem" />}
       {job && (
         <>

@@ -27,7 +27,7 @@ export function NewImportPage() {
   return (
     <Page title={t('Console.imports.new')} lead={t('Console.imports.newLead')} back={<BackToImports />}>
       <Steps {...steps} current={0} />
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {!definitions && !error && <Skeleton lines={5} height="3rem" />}
       {definitions?.length === 0 && (
         <div className="panel">

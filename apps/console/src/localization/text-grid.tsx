@@ -131,7 +131,7 @@ export function TextGrid({
     step();
   };
 
-  if (error && count === undefined) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error && count === undefined) return <Failure error={error} onRetry={refetch} />;
   if (count === undefined) return <Skeleton lines={8} height="2.2rem" />;
   if (count === 0)
     return (

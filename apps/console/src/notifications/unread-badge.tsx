@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { notificationsQuery, timeline, unreadCountQuery } from '../api/timeline';
-import { useAfterPaint } from '../components/after-paint';
+import { PARTS_MILLISECONDS, useAfterPaint } from '../components/after-paint';
 import { useTexts } from '../texts/texts';
 
 const RETRY_MILLISECONDS = 5_000;
@@ -11,7 +11,7 @@ export function UnreadBadge() {
   const { t, number } = useTexts();
   const queries = useQueryClient();
   // What a page is for comes first.
-  const isTime = useAfterPaint();
+  const isTime = useAfterPaint(PARTS_MILLISECONDS);
   // Asked when everything that comes later is sent, so that it is not asked twice; or without that, where it fails.
   const [isFollowed, setFollowed] = useState(false);
   const { data: count = 0 } = useQuery({ ...unreadCountQuery, enabled: isFollowed });

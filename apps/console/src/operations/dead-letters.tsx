@@ -89,7 +89,7 @@ export function DeadLetters({ operations }: DeadLettersProps) {
           {t('Console.operations.unknownDead', { count: silent.length, names: silent.join(', ') })}
         </p>
       )}
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {replay.error && <Failure error={replay.error} />}
       <Announced>
         {replay.data && (

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import {
+  everyUnfinished,
   jobsQuery,
   jobViews,
   type ExchangeJob,
@@ -15,6 +16,7 @@ import { Select } from '../components/select';
 import { Badge, type BadgeTone } from '../components/state';
 import { definitionName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
+import { isStuck, isUnfinished } from './problems';
 import { tenantName } from './tenant-name';
 
 interface JobsProps {
@@ -23,7 +25,6 @@ interface JobsProps {
 
 const ALL = '';
 const kinds = ['import', 'export', 'undo'] as const;
-const everyUnfinished: JobSelection = { view: 'unfinished', kind: undefined, tenantId: undefined };
 
 /** The imports, exports and undos of all tenants, or of one. */
 export function Jobs({ tenants }: JobsProps) {
@@ -97,15 +98,6 @@ const tones: Record<string, BadgeTone> = {
   PartiallyUndone: 'warn',
 };
 
-const unfinished = new Set(jobViews.unfinished['status.in'].split(','));
-
-/** Nobody heard of it for so long that something is wrong with it. */
-const SILENT_MILLISECONDS = 600_000;
-
-function isStuck({ status, progressAt, createdAt }: ExchangeJob): boolean {
-  return unfinished.has(status) && Date.now() - Date.parse(progressAt ?? createdAt) > SILENT_MILLISECONDS;
-}
-
 function JobTable({ jobs, tenants }: JobsProps & { jobs: readonly ExchangeJob[] }) {
   const texts = useTexts();
   const { t, number } = texts;
@@ -129,7 +121,7 @@ function JobTable({ jobs, tenants }: JobsProps & { jobs: readonly ExchangeJob[] 
           name: t('Platform.fields.status'),
           cell: (job) => (
             <span className="row">
-              <Badge tone={unfinished.has(job.status) ? 'accent' : tones[job.status]}>
+              <Badge tone={isUnfinished(job) ? 'accent' : tones[job.status]}>
                 {t(`DataExchange.${job.kind}Status.${job.status}`)}
               </Badge>
               {isStuck(job) && <Badge tone="bad">{t('Console.operations.stuck')}</Badge>}

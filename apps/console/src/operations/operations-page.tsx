@@ -4,26 +4,26 @@ import { useDeferredValue } from 'react';
 import { operationsQuery, type PlatformOperations } from '../api/operations';
 import { ColumnTable, type Column } from '../components/column-table';
 import { Page } from '../components/page';
-import { Badge, Callout, EmptyState, Failure, Skeleton } from '../components/state';
+import { useShownError } from '../components/shown-error';
+import { Badge, EmptyState, Failure, Skeleton } from '../components/state';
 import { isOfHost, mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
 import { DeadLetters } from './dead-letters';
 import { Failures } from './failures';
 import { Jobs } from './jobs';
 import { MinuteChart } from './minute-chart';
+import { Verdict } from './verdict';
 
 type Service = PlatformOperations['services'][number];
-
-/** Events that wait longer than this wait for something that is broken. */
-const WAIT_SECONDS_MAX = 60;
 
 /** How the platform is, in one look: whether it is us, and where. */
 export function OperationsPage() {
   const { t } = useTexts();
   const caller = useCaller();
   const isAllowed = mayDo(caller, 'Platform.Operations.Read') && isOfHost(caller);
-  const { data: latest, error, refetch } = useQuery({ ...operationsQuery, enabled: isAllowed });
-  const data = useDeferredValue(latest);
+  const query = useQuery({ ...operationsQuery, enabled: isAllowed });
+  const error = useShownError(query);
+  const data = useDeferredValue(query.data);
   return (
     <Page isWide title={t('Console.operations.title')} lead={t('Console.operations.lead')}>
       {!isAllowed && (
@@ -31,7 +31,7 @@ export function OperationsPage() {
           <EmptyState icon={ServerCog} title={t('Platform.messages.unauthorized')} />
         </div>
       )}
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={query.refetch} />}
       {isAllowed && !data && !error && <Skeleton lines={8} height="2.4rem" />}
       {data && (
         <>
@@ -49,40 +49,6 @@ export function OperationsPage() {
       )}
     </Page>
   );
-}
-
-function Verdict({ operations: { services, redisResponds } }: { operations: PlatformOperations }) {
-  const { t } = useTexts();
-  const problems = [
-    ...(redisResponds ? [] : [t('Console.operations.problem.redis')]),
-    ...services.flatMap((service) => problemsOf(service, t)),
-  ];
-  if (problems.length === 0) return <Callout tone="good" title={t('Console.operations.well')} />;
-  return (
-    <Callout tone="bad" title={t('Console.operations.notWell', { count: problems.length })}>
-      <ul className="plain-list">
-        {problems.map((problem) => (
-          <li key={problem}>{problem}</li>
-        ))}
-      </ul>
-    </Callout>
-  );
-}
-
-function problemsOf(service: Service, t: ReturnType<typeof useTexts>['t']): string[] {
-  const { name, responds, parts, queues, breaker } = service;
-  if (!responds) return [t('Console.operations.problem.silent', { name })];
-  const down = Object.keys(parts).filter((part) => parts[part] !== 'up');
-  return [
-    ...down.map((part) => t('Console.operations.problem.part', { name, part })),
-    ...(breaker === 'open' ? [t('Console.operations.problem.breaker', { name })] : []),
-    ...(queues && queues.oldestSeconds > WAIT_SECONDS_MAX
-      ? [t('Console.operations.problem.queue', { name, count: queues.unpublished })]
-      : []),
-    ...(queues && queues.deadLetters > 0
-      ? [t('Console.operations.problem.dead', { name, count: queues.deadLetters })]
-      : []),
-  ];
 }
 
 function Services({ services }: { services: readonly Service[] }) {

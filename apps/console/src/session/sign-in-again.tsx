@@ -43,7 +43,7 @@ export function SignInAgain() {
             {t('Console.signIn.again')}
           </Heading>
           <p id={explanation}>{t('Console.signIn.lapsed')}</p>
-          {unknown && <Failure error={unknown} onRetry={() => void refetch()} />}
+          {unknown && <Failure error={unknown} onRetry={refetch} />}
           {error instanceof NoWindowError ? (
             <Callout tone="bad" title={t('Console.signIn.noWindow')} />
           ) : (

@@ -28,7 +28,7 @@ export function SignInPage() {
     <main className="centered">
       <div className="sign-in">
         <Brand />
-        {error && <Failure error={error} onRetry={() => void refetch()} />}
+        {error && <Failure error={error} onRetry={refetch} />}
         {!configuration && !error && <Skeleton lines={4} height="3rem" />}
         {configuration?.openId && <OpenIdSignIn openId={configuration.openId} target={{ from, channel }} />}
         {configuration?.development && (

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Autocomplete } from 'react-aria-components/Autocomplete';
 import { Dialog } from 'react-aria-components/Dialog';
 import { Menu, MenuItem } from 'react-aria-components/Menu';
@@ -21,14 +21,25 @@ interface Command {
 
 const themes = ['system', 'light', 'dark'] as const;
 
+interface CommandPaletteProps {
+  /** What was written for it while it was on its way; the second time it is asked, nothing. */
+  takeTyped: () => string;
+  onClose: () => void;
+}
+
 /** Every page, what one does often, and each entity by its kind and id, from the keyboard. */
-export function CommandPalette({ onClose }: { onClose: () => void }) {
+export function CommandPalette({ takeTyped, onClose }: CommandPaletteProps) {
   const { t, languages } = useTexts();
   const caller = useCaller();
   const navigate = useNavigate();
   const signOut = useSignOut();
   const change = useOwnSettingChange();
   const [input, setInput] = useState('');
+  const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  // At once: the next letter is for the field.
+  useLayoutEffect(() => field.current?.focus(), []);
+  // Once the list follows the field, as it does then.
+  useEffect(() => typeBefore(field.current!, takeTyped()), [takeTyped]);
   const entity = namedEntity(input);
 
   const ofTemplates = (value: string) =>
@@ -97,6 +108,7 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
           <Autocomplete inputValue={input} onInputChange={setInput} filter={contains}>
             <TextField
               autoFocus
+              inputRef={field}
               hidesLabel
               label={t('Console.palette.title')}
               placeholder={t('Console.palette.placeholder')}
@@ -126,4 +138,14 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       </Modal>
     </ModalOverlay>
   );
+}
+
+/** As if it had been typed before what is in the field. */
+function typeBefore(field: HTMLInputElement, text: string): void {
+  if (text === '') return;
+  const event = { inputType: 'insertText', data: text, bubbles: true };
+  field.dispatchEvent(new InputEvent('beforeinput', event));
+  field.setRangeText(text, 0, 0, 'preserve');
+  field.setSelectionRange(field.value.length, field.value.length);
+  field.dispatchEvent(new InputEvent('input', event));
 }

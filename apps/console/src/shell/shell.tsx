@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { Suspense, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { Suspense, useCallback, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { callerQuery } from '../api/platform';
 import { Brand } from '../components/brand';
@@ -16,6 +16,7 @@ import { reachableGroups } from './navigation';
 import { OfflineBanner } from './offline-banner';
 import { PersonButton } from './person-button';
 import { SlowBanner } from './slow-banner';
+import { TypedWhileLoading } from './typed-while-loading';
 import { useKeptFocus } from './use-kept-focus';
 import { useOwnSettings } from './use-own-settings';
 
@@ -44,7 +45,7 @@ export function Shell() {
   if (error)
     return (
       <main className="centered">
-        <Failure error={error} onRetry={() => void refetch()} />
+        <Failure error={error} onRetry={refetch} />
       </main>
     );
   return (
@@ -110,6 +111,12 @@ function Frame() {
 /** Ctrl+K, or ⌘K. */
 function Palette() {
   const [isOpen, setOpen] = useState(false);
+  const typed = useRef('');
+  const takeTyped = useCallback(() => {
+    const text = typed.current;
+    typed.current = '';
+    return text;
+  }, []);
   useEffect(() => {
     const open = () => setOpen(true);
     const onKeyDown = (event: KeyboardEvent) => {
@@ -126,8 +133,20 @@ function Palette() {
   }, []);
   if (!isOpen) return null;
   return (
-    <Suspense fallback={<EscapeWhileLoading onEscape={() => setOpen(false)} />}>
-      <CommandPalette onClose={() => setOpen(false)} />
+    <Suspense
+      fallback={
+        <>
+          <EscapeWhileLoading
+            onEscape={() => {
+              takeTyped();
+              setOpen(false);
+            }}
+          />
+          <TypedWhileLoading typed={typed} />
+        </>
+      }
+    >
+      <CommandPalette takeTyped={takeTyped} onClose={() => setOpen(false)} />
     </Suspense>
   );
 }

@@ -1,4 +1,4 @@
-import { useIsFetching, useIsMutating } from '@tanstack/react-query';
+import { useIsFetching, useIsMutating, type Query } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useHasLapsed } from '../session/session';
 import { useTexts } from '../texts/texts';
@@ -7,12 +7,17 @@ import { useIsOnline } from './use-is-online';
 /** Longer than anything usual takes, and shorter than people believe that it still goes on. */
 const SLOW_MILLISECONDS = 8_000;
 
+/** What is asked every few seconds, nobody waits for once it was there or failed: either is shown. */
+const isAskedAgain = ({ state, observers }: Query): boolean =>
+  state.dataUpdateCount + state.errorUpdateCount > 0 &&
+  observers.some(({ options }) => Boolean(options.refetchInterval));
+
 /** Says that something takes longer than usual, which is told apart from a page that is broken only so. */
 export function SlowBanner() {
   const { t } = useTexts();
   // What tells its own progress is not slow.
   const isWriting = useIsMutating({ predicate: ({ meta }) => meta?.['hasProgress'] !== true }) > 0;
-  const isReading = useIsFetching() > 0;
+  const isReading = useIsFetching({ predicate: (query) => !isAskedAgain(query) }) > 0;
   // Then it is the person who is waited for.
   const hasLapsed = useHasLapsed();
   const isWaiting = !hasLapsed && (isReading || isWriting);

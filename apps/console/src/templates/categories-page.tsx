@@ -37,7 +37,7 @@ export function CategoriesPage() {
       lead={t('Console.templates.categories.lead')}
       back={<BackToTemplates />}
     >
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {mayManage && (
         <Later place={<NewCategoryPlace />}>
           <NewCategory />

@@ -41,6 +41,8 @@ export interface CodeEditorProps {
   value: string;
   onChange: (value: string) => void;
   onSave: () => void;
+  /** Told when it can be written in. */
+  onReady: () => void;
   errors: readonly SourceError[];
   /** What a template may read, as dotted paths. */
   names: readonly string[];
@@ -101,7 +103,16 @@ const indentLessWhileWriting = whileWriting(indentLess);
  * The editor of a template's source. It is made in pieces, between which keys are answered: the state, which reads the
  * text, the view, and what the browser lays out.
  */
-export function CodeEditor({ label, value, onChange, onSave, errors, names, isReadOnly }: CodeEditorProps) {
+export function CodeEditor({
+  label,
+  value,
+  onChange,
+  onSave,
+  onReady,
+  errors,
+  names,
+  isReadOnly,
+}: CodeEditorProps) {
   const { t } = useTexts();
   const place = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<EditorView>();
@@ -179,7 +190,8 @@ export function CodeEditor({ label, value, onChange, onSave, errors, names, isRe
     place.current!.append(editor.dom);
     // Before it is painted: else line numbers move.
     editor.requestMeasure();
-  }, [editor]);
+    onReady();
+  }, [editor, onReady]);
 
   useEffect(() => {
     // In place: another language is no reason to lose what can be undone.

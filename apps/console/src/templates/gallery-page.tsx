@@ -22,7 +22,7 @@ export function GalleryPage() {
       lead={t('Console.templates.gallery.lead')}
       back={<BackToTemplates />}
     >
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {!items && !error && <Skeleton lines={4} height="12rem" />}
       <ul className="gallery">
         {items?.map((item) => (

@@ -39,7 +39,7 @@ export function GalleryTemplatePage() {
         </Link>
       }
     >
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {!template && !error && <Skeleton lines={4} height="8rem" />}
       {template && <CopyAndLook template={template} language={language} onLanguage={setLanguage} />}
     </Page>

@@ -102,7 +102,8 @@ export function LifecycleMenu({ template, hasUnsavedText }: LifecycleMenuProps) 
       {first && waitsForText(first) && <span className="soft small">{saveFirst}</span>}
       {first && (
         <Button
-          look="primary"
+          // What takes back or puts away is not what most people come for.
+          {...(first === 'submit' || first === 'publish' ? { look: 'primary' } : {})}
           isPending={move.isPending}
           isDisabled={waitsForText(first)}
           onPress={() => move.mutate(first)}

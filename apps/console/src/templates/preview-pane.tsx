@@ -137,7 +137,7 @@ function Document({ rendering, isSound, format, children }: DocumentProps) {
     ...documentQuery(rendering, format),
     enabled: isSound && rendering.content !== '',
   });
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error) return <Failure error={error} onRetry={refetch} />;
   if (!data) return <Skeleton lines={5} height="3rem" />;
   return (
     <div className="stack document">

@@ -39,7 +39,7 @@ export function RevisionsView({ template }: { template: TemplateDetail }) {
   const nameOf = usePersonNames((revisions ?? []).map(({ createdBy }) => createdBy));
   const [chosen, setChosen] = useState<string>();
   const [look, setLook] = useState<Look>('source');
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />;
+  if (error) return <Failure error={error} onRetry={refetch} />;
   if (!revisions) return <Skeleton lines={5} height="3rem" />;
   const newer = revisions.find(({ revisionId }) => revisionId === chosen) ?? revisions[0];
   const older = newer && revisions[revisions.indexOf(newer) + 1];

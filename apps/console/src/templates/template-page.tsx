@@ -60,7 +60,7 @@ export function TemplatePage() {
           </Link>
         ))}
       </nav>
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {error && cultures.length > 0 && (
         <div className="row">
           {cultures.map((one) => (

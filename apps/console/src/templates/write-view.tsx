@@ -1,7 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { Save } from 'lucide-react';
-import { startTransition, Suspense, useEffect, useMemo, useState } from 'react';
+import {
+  startTransition,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
 import {
   cultureQuery,
   settingNamesQuery,
@@ -10,9 +19,9 @@ import {
   type TemplateDetail,
   type TemplateListItem,
 } from '../api/templates';
-import { afterPaint, useAfterPaint } from '../components/after-paint';
+import { afterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
-import { Later } from '../components/later';
+import { useNearWindow } from '../components/near-window';
 import { Select } from '../components/select';
 import { Announced, Badge, Callout, Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
@@ -66,13 +75,15 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
     return () => onUnsavedChange(false);
   }, [isDirty, onUnsavedChange]);
   const settled = useDebounced(content, QUIET_MILLISECONDS);
-  const isPainted = useAfterPaint();
+  // The text that people came for is first; on a machine that is busy anyway all at once takes longer than one after the other.
+  const [hasEditor, setHasEditor] = useState(false);
+  const showRest = useCallback(() => startTransition(() => setHasEditor(true)), []);
   const { variables, errors, isSound, shape, data, settledData, setData } = useRenderData(
     key,
     settled,
-    isPainted,
+    hasEditor,
   );
-  const { data: settingNames = [] } = useQuery({ ...settingNamesQuery, enabled: isPainted });
+  const { data: settingNames = [] } = useQuery({ ...settingNamesQuery, enabled: hasEditor });
   const names = useMemo(() => {
     const all = [...(variables?.modelVariables ?? []), ...(variables?.globalVariables ?? [])];
     return [...all.map((variable) => variable.name), ...settingNames.map((one) => `settings.${one}`)];
@@ -104,7 +115,7 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
   // Much to draw, and the same while somebody types: as one element it is drawn in pieces, and not with what is around it.
   const preview = useMemo(
     () => (
-      <Later place={<div className="preview panel" />}>
+      <Preview isTime={hasEditor}>
         <PreviewPane
           isSound={isSound}
           rendering={{ name, culture, content: settled, mimeType, data: settledData }}
@@ -118,9 +129,9 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
             ),
           }}
         />
-      </Later>
+      </Preview>
     ),
-    [t, isSound, name, culture, settled, mimeType, settledData, shape, data, setData],
+    [t, hasEditor, isSound, name, culture, settled, mimeType, settledData, shape, data, setData],
   );
   return (
     <div className="workbench">
@@ -171,6 +182,7 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
           value={content}
           onChange={setContent}
           onSave={trySave}
+          onReady={showRest}
           errors={errors}
           names={names}
           isReadOnly={isReadOnly}
@@ -185,6 +197,16 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
       {preview}
     </div>
   );
+}
+
+/** What the text becomes, which is loaded when the editor is there and it is in sight: on a phone it is far below. */
+function Preview({ isTime, children }: { isTime: boolean; children: ReactNode }) {
+  const { t } = useTexts();
+  const place = useRef<HTMLElement>(null);
+  // Not only its edge.
+  const isInSight = useNearWindow(place, -0.1);
+  const empty = <section ref={place} className="preview panel" aria-label={t('Platform.actions.preview')} />;
+  return isTime && isInSight ? <Suspense fallback={empty}>{children}</Suspense> : empty;
 }
 
 /** The source as text, until it is painted and the editor is loaded: what people came for does not wait for it. */

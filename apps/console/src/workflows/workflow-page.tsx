@@ -47,7 +47,7 @@ export function WorkflowPage() {
         </Link>
       }
     >
-      {error && !isNew && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && !isNew && <Failure error={error} onRetry={refetch} />}
       {(start || !error) && (
         <Editor
           key={`${entityType} ${start ? (data?.definition.version ?? 0) : 'awaited'}`}

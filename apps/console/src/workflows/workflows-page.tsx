@@ -17,7 +17,7 @@ export function WorkflowsPage() {
   const mayDefine = mayDo(useCaller(), 'Workflow.Definitions.Manage');
   return (
     <Page title={t('Console.workflows.title')} lead={t('Console.workflows.lead')}>
-      {error && <Failure error={error} onRetry={() => void refetch()} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {!definitions && !error && <Skeleton lines={4} height="2.6rem" />}
       {definitions && <DefinitionTable definitions={definitions} />}
       {/* Below a table whose height nobody knows before. */}

@@ -60,6 +60,21 @@ describe('the console without the platform', () => {
     await page.getByText('The service does not respond.').waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'New export' }).first().waitFor();
 
+    // A list that is asked for again by itself says so all the while.
+    await page.clock.install();
+    const approvals = /\/api\/v1\/workflow\/approvals\?/;
+    await page.route(approvals, refuse);
+    await page.getByRole('link', { name: 'Approvals' }).click();
+    await page.getByText(problem.traceId).waitFor();
+    await page.unroute(approvals);
+    await page.route(approvals, () => undefined);
+    const again = page.waitForRequest(approvals);
+    await page.clock.fastForward(30_000);
+    await again;
+    await page.clock.fastForward(9_000);
+    expect(await page.getByText('takes longer than usual').count()).toBe(0);
+    expect(await page.getByText(problem.traceId).count()).toBe(1);
+
     // What is not known is not said.
     await page.route(/unread-count/, () => undefined);
     await page.goto('/console/notifications');

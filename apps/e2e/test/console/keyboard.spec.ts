@@ -29,6 +29,18 @@ const focusIsKept = (page: Page) => page.waitForFunction(() => document.activeEl
 /** Those who hear the page are told. */
 const said = (page: Page, text: string) => page.getByRole('status').filter({ hasText: text }).waitFor();
 
+const COMMANDS_SCRIPT = /command-palette.*\.js$/;
+
+/** The script of the commands comes when it is told to. */
+async function holdCommands(page: Page): Promise<{ asked: Promise<unknown>; goOn: () => void }> {
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+  await page.route(COMMANDS_SCRIPT, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return { asked: page.waitForRequest(COMMANDS_SCRIPT), goOn };
+}
+
 describe('the console without a mouse', () => {
   it('brings in a file, corrects a row, and undoes it', async () => {
     const series = newId().slice(-12);
@@ -94,9 +106,16 @@ describe('the console without a mouse', () => {
       await journey.call('POST', path, { token: requester, body: { targetState } });
     const { page } = await browser.signIn('Grace Hopper');
     await page.getByRole('link', { name: 'Approvals' }).waitFor();
+    const commands = await holdCommands(page);
     await page.keyboard.press('Control+k');
+    await commands.asked;
+    // What is typed while they are on their way is for them.
+    await page.keyboard.type('Approval!');
+    await page.keyboard.press('Backspace');
+    commands.goOn();
     await page.getByRole('dialog', { name: 'Commands' }).waitFor();
-    await page.keyboard.type('Approvals');
+    await page.keyboard.type('s');
+    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Enter');
     const request = page.getByRole('article').filter({ hasText: invoice });
     await press(page, request.getByRole('button', { name: 'Timeline and history' }));
@@ -154,18 +173,12 @@ describe('the console without a mouse', () => {
   it('gives up what is being loaded by Escape', async () => {
     const { page } = await browser.signIn('Ada Lovelace');
     await page.getByRole('link', { name: 'Approvals' }).waitFor();
-    let goOn = () => {};
-    const held = new Promise<void>((resolve) => (goOn = resolve));
-    await page.route(/command-palette.*\.js$/, async (route) => {
-      await held;
-      await route.continue();
-    });
-    const asked = page.waitForRequest(/command-palette.*\.js$/);
+    const commands = await holdCommands(page);
     await page.keyboard.press('Control+k');
-    await asked;
+    await commands.asked;
     await page.keyboard.press('Escape');
-    const loaded = page.waitForResponse(/command-palette.*\.js$/);
-    goOn();
+    const loaded = page.waitForResponse(COMMANDS_SCRIPT);
+    commands.goOn();
     // Until it would have been shown: its module has run, and React shows it at most 300 ms after what stood for it.
     const address = (await loaded).url();
     await page.evaluate(`import(${JSON.stringify(address)})`);

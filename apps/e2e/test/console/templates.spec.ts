@@ -116,5 +116,14 @@ describe('templates in the console', () => {
     await page.getByRole('searchbox').fill(name);
     await page.getByRole('row').filter({ hasText: name }).nth(1).waitFor();
     await expectForEverybody(page);
+
+    // On a phone the preview is far below, and comes when one comes to it.
+    await page.setViewportSize({ width: 360, height: 640 });
+    const read = page.waitForResponse(/\/validate\?/);
+    await page.getByRole('link', { name }).first().click();
+    await read;
+    expect(await preview.getByRole('tablist').count()).toBe(0);
+    await preview.scrollIntoViewIfNeeded();
+    await preview.getByRole('tablist').waitFor();
   });
 });
