@@ -16,6 +16,16 @@ export interface FileRow {
   error?: RowErrorReason;
   /** Where the texts of a workbook are whose end may be missing. */
   cutCells?: readonly number[];
+  /** The cells of a workbook that hold an error of its formulas instead of a value. */
+  errorCells?: readonly ErrorCell[];
+}
+
+export interface ErrorCell {
+  position: number;
+  /** The name of its column. */
+  column: string;
+  /** As spreadsheets show it, such as `#N/A`. */
+  error: string;
 }
 
 export interface FileRows {
@@ -23,6 +33,10 @@ export interface FileRows {
   headers: string[];
   /** The number of the row with the header; 0 where there is none. */
   headerRow: number;
+  /** How many rows the header has. */
+  headerRows: number;
+  /** The number of the last row that is read; 0 for the end of the file. */
+  lastRow: number;
   /** What is unusual about the file. */
   findings: LayoutFinding[];
   /** Rows in pieces, in their order. */
@@ -50,6 +64,8 @@ export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterR
   const below = (headers: string[], rest: FileRecord[]): FileRows => ({
     headers,
     headerRow: format.headerRow ?? 1,
+    headerRows: headerOf(format).headerRows,
+    lastRow: format.lastRow ?? 0,
     findings: format.findings ?? [],
     rows: dataRows(rest, pieces, headers, format),
     bytesRead: () => bytesRead,
