@@ -1,4 +1,5 @@
 import { readAmount } from '@plinth/exchange/import/amount';
+import { isBlank } from './cell-kind';
 import type { FileRecord } from './csv-reader';
 
 /** Not of signs that are marks too, such as `***` and `+++`. */
@@ -44,8 +45,6 @@ function ruledLinesOf(rows: readonly FileRecord[]): (index: number) => boolean {
     );
   };
 }
-
-const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '');
 
 function isTotal(rows: readonly FileRecord[], index: number): boolean {
   const { cells } = rows[index]!;

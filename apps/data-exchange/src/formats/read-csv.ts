@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { unguard } from '@plinth/kernel/formula-guard';
+import { isBlank } from './cell-kind';
 import { COLUMNS_MAX, CsvReader, type FileRecord } from './csv-reader';
 import type { CsvFormat, LayoutFinding } from './file-format';
 import { isRepeatedHeader, joinHeaderRows, uniqueHeaders } from './header-names';
@@ -145,12 +146,11 @@ async function* dataRows(
     return row;
   };
   try {
-    const toRows = (records: FileRecord[]): FileRow[] =>
-      records
-        .filter(
-          ({ number, cells }) => number <= lastRow && !(headerRow > 0 && isRepeatedHeader(cells, headers)),
-        )
-        .map(toRow);
+    const isRow = ({ number, cells, error }: FileRecord): boolean =>
+      number <= lastRow &&
+      (error !== undefined || headers.length === 1 || !isBlank(cells)) &&
+      !(headerRow > 0 && isRepeatedHeader(cells, headers));
+    const toRows = (records: FileRecord[]): FileRow[] => records.filter(isRow).map(toRow);
     let last = rest.at(-1)?.number ?? 0;
     if (rest.length > 0) yield toRows(rest);
     while (last < lastRow) {

@@ -6,6 +6,7 @@ import { dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { CELL_LENGTH_MAX } from '@plinth/exchange/workbook/cell-xml';
 import { newId } from '@plinth/kernel/uuid';
+import { isBlank } from './cell-kind';
 import { COLUMNS_MAX } from './csv-reader';
 import { isRepeatedHeader, uniqueHeaders } from './header-names';
 import { InterruptedReading } from './interrupted-reading';
@@ -111,7 +112,9 @@ async function* dataRows(
   const header = names.map((name) => name.trim());
   const last = lastRow || Infinity;
   const isRow = ([number, cells]: SheetRow): boolean =>
-    number <= last && !(headerRow > 0 && isRepeatedHeader(cells, header));
+    number <= last &&
+    (headers.length === 1 || !isBlank(cells)) &&
+    !(headerRow > 0 && isRepeatedHeader(cells, header));
   const toRow = ([number, cells, errors]: SheetRow): FileRow => {
     const row: FileRow = { number, cells };
     if (cells.length > headers.length) row.error = 'too-many-cells';

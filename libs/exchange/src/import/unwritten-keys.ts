@@ -1,9 +1,8 @@
+import { wordOf } from './hash-words';
 import type { RecentKeys } from './recent-keys';
 
 const HASH_BYTES = 16;
 const BITS = 22;
-/** Bits of each key: with so many, a batch rarely takes one of its keys for one that is known. */
-const PLACES = 4;
 /** With more keys most look-ups in one filter would find something. */
 const FILTER_KEYS_MAX = 200_000;
 /** So that no job takes the memory of the others; with more keys every one is looked up. */
@@ -11,7 +10,8 @@ const FILTERS_MAX = 16;
 
 /**
  * Which keys of a job may belong to rows that were not written. Most keys of most files do not, so most need not be
- * looked up. It takes 512 kB for each 200,000 keys, 8 MB at most: Bloom filters, whose places are parts of a hash.
+ * looked up. It takes 512 kB for each 200,000 keys, 8 MB at most: Bloom filters with four bits of each key, so that a
+ * batch rarely takes one of its keys for one that is known.
  */
 export class UnwrittenKeys {
   private filters: Uint8Array[] = [];
@@ -43,10 +43,7 @@ export class UnwrittenKeys {
     if (this.count >= FILTER_KEYS_MAX * FILTERS_MAX) return this.forget();
     if (this.count % FILTER_KEYS_MAX === 0) this.filters.push(new Uint8Array(1 << (BITS - 3)));
     const bits = this.filters.at(-1)!;
-    for (let index = 0; index < PLACES; index++) {
-      const place = placeOf(hash, index);
-      bits[place >> 3]! |= 1 << (place & 7);
-    }
+    for (const place of placesOf(hash)) bits[place >> 3]! |= 1 << (place & 7);
     this.count++;
   }
 
@@ -59,15 +56,18 @@ export class UnwrittenKeys {
   /** False only if the key is not in the database. */
   mayHave(hash: string): boolean {
     if (this.count === Infinity) return true;
-    return this.filters.some((bits) => {
-      for (let index = 0; index < PLACES; index++) {
-        const place = placeOf(hash, index);
-        if ((bits[place >> 3]! & (1 << (place & 7))) === 0) return false;
-      }
-      return true;
-    });
+    if (this.filters.length === 0) return false;
+    const places = placesOf(hash);
+    return this.filters.some((bits) =>
+      places.every((place) => (bits[place >> 3]! & (1 << (place & 7))) !== 0),
+    );
   }
 }
 
-const placeOf = (hash: string, index: number): number =>
-  parseInt(hash.slice(index * 6, index * 6 + 6), 16) >> (24 - BITS);
+/** The first bits of each of its words. */
+const placesOf = (hash: string): number[] => [
+  wordOf(hash, 0) >>> (32 - BITS),
+  wordOf(hash, 8) >>> (32 - BITS),
+  wordOf(hash, 16) >>> (32 - BITS),
+  wordOf(hash, 24) >>> (32 - BITS),
+];
