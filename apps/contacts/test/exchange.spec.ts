@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { contactsNoted, contactsSaved } from '@plinth/contracts/contacts/events';
 import { CompanyFields } from '@plinth/contracts/contacts/shapes';
 import { openBulkTransaction } from '@plinth/exchange/bulk-transaction';
@@ -374,6 +375,19 @@ describe('imports and exports of contacts and companies', () => {
 
       expect(await trying).toMatchObject({ updated: 2, failed: 0 });
       await dryRun.close();
+    });
+
+    it('have each key hashed once', async () => {
+      const dryRun = await openDryRun(aCaller());
+      const hashed = jest.spyOn(crypto, 'hash');
+
+      for (const keys of [
+        ['N-1', 'N-2'],
+        ['N-3', 'N-4'],
+      ])
+        expect(await dryRun.tryOut(...keys)).toMatchObject({ inserted: 2 });
+      await dryRun.close();
+      expect(hashed).toHaveBeenCalledTimes(4);
     });
 
     it.each([

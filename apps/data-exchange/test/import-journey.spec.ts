@@ -111,9 +111,9 @@ describe('an import', () => {
 
     expect(report).toMatchObject({
       finalStatus: 'PartiallyCompleted',
-      totalRows: 5,
+      totalRows: 4,
       succeededRows: 1,
-      failedRows: 4,
+      failedRows: 3,
     });
     expect(
       report.rowErrors.map(({ rowNumber, kind, errorCodes }: never) => [rowNumber, kind, errorCodes]),
@@ -121,7 +121,6 @@ describe('an import', () => {
       [3, 'Validation', ['Service:Validation:NotEmptyValidator']],
       [4, 'Conversion', ['Service:Conversion:Integer']],
       [5, 'Identity', ['Service:Identity:DuplicateKey']],
-      [6, 'Validation', ['Service:Validation:NotEmptyValidator']],
     ]);
     expect(report.rowErrors[1].message).toContain('Stock');
     expect(report.rowErrors[1].message).toContain('viele');
@@ -139,8 +138,7 @@ describe('an import', () => {
     const repaired = text
       .replace('B2;;', 'B2;Brot;')
       .replace(';viele;', ';12;')
-      .replace('A1;Birne;', 'D4;Birne;')
-      .replace(/\r\n;;;;.*/s, '');
+      .replace('A1;Birne;', 'D4;Birne;');
     const again = await importFile(exchange, caller, Buffer.from(repaired, 'latin1'));
     expect(again.report).toMatchObject({ finalStatus: 'Completed', insertedRows: 3, failedRows: 0 });
     expect((await exchange.shop.rows(caller.tenantId)).map(({ title }) => title)).toEqual([

@@ -61,6 +61,7 @@ async function fillJobs(admin: Client, tenantId: string, count: number): Promise
       SELECT $1, n::text, 'header', '[]', now()`,
     export_preset: `(tenant_id, user_id, definition_name, preset_name, selected_fields, format,
       include_id_for_import) SELECT $1, n::text, 'Shop.Articles', 'Mine', '{}', 'csv', false`,
+    executed_operation: `(tenant_id, operation_id, body_hash, result) SELECT $1, n::text, n::text, 'null'`,
   };
   const insert = (table: string, columns: string, ofTenant: string) =>
     admin.query(`INSERT INTO ${table} ${columns} FROM generate_series(1, $2::int) AS n`, [ofTenant, count]);
@@ -81,7 +82,10 @@ const failedRowsOf = (batch: number): FailedRowWithCells[] =>
     cells: ['K1'],
   }));
 
-/** What the routes, the workers and the background tasks do with an import that is undone, and with an export. */
+/**
+ * What the routes, the workers and the background tasks do with an import that is undone and one that is cancelled, and
+ * with exports that are asked for twice and end well, by a failure or because somebody cancels them.
+ */
 async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<void> {
   const [imports, ranges, keys] = [importStore(db), rangeStore(db), keyStore(pool)];
   const { tenantId } = caller;
@@ -94,20 +98,31 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
     createdBy: 'ada',
     createdAt: at,
   };
-  await imports.insert(
-    {
-      ...common,
-      id,
-      entityType: 'Article',
-      originalFileName: 'a.csv',
-      mimeType: 'text/csv',
-      fileSizeBytes: 1,
-      sha256: '',
-      blobKey: '',
-      format: { kind: 'xlsx' },
-    },
-    requireRoom,
-  );
+  const upload = (jobId: string) =>
+    imports.insert(
+      {
+        ...common,
+        id: jobId,
+        entityType: 'Article',
+        originalFileName: 'a.csv',
+        mimeType: 'text/csv',
+        fileSizeBytes: 1,
+        sha256: '',
+        blobKey: '',
+        format: { kind: 'xlsx' },
+      },
+      requireRoom,
+    );
+  const cancelled = await upload(newId());
+  const change = { by: 'ada', at };
+  const from = { version: cancelled.version };
+  const corrected = await imports.correctFormat(tenantId, cancelled.id, cancelled.format, {
+    startsOver: true,
+    change,
+    from,
+  });
+  await imports.cancelBeforeExecution(tenantId, corrected.id, at, change);
+  await upload(id);
   await imports.setHeaders(tenantId, id, ['code']);
   await imports.advance(tenantId, id, 'preview', { status: 'Mapped' });
   await imports.advance(tenantId, id, 'execute', { status: 'Executing', caller: { ...caller } as object });
@@ -149,24 +164,33 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await undos.countWrite(tenantId, id, { number: 2, removed: 0, restored: 0, gone: 0, kept });
   await undos.finish(tenantId, id, { status: 'PartiallyUndone', at });
   await undos.keptRows(tenantId, id);
+  await undos.find(tenantId, id);
+  await undos.statuses(tenantId, [id, cancelled.id]);
+  await imports.getState(tenantId, id);
   await imports.recordFileRemoval(tenantId, id, at);
   await imports.removeRows(tenantId, id, at);
 
   const exports = exportStore(db);
-  const exportId = newId();
   const request = { fields: ['code'], includeId: false, selection: {} } as never;
-  await exports.insert(
-    {
-      ...common,
-      id: exportId,
-      widerPermission: null,
-      format: 'csv',
-      request,
-      caller,
-      operationId: newId(),
-    },
-    requireRoom,
-  );
+  const ask = (operationId: string) =>
+    exports.insert(
+      {
+        ...common,
+        id: newId(),
+        widerPermission: null,
+        format: 'csv',
+        request,
+        caller,
+        operationId,
+        operationBodyHash: 'a hash',
+      },
+      requireRoom,
+    );
+  const operationId = newId();
+  const { id: exportId } = await ask(operationId);
+  expect((await ask(operationId)).id).toBe(exportId);
+  await exports.cancel(tenantId, (await ask(newId())).id, at);
+  await exports.fail(tenantId, (await ask(newId())).id, 'The disk is full.', at);
   await overdueJobs.list(at);
   await exports.recordStart(tenantId, exportId, at);
   await exports.begin(tenantId, exportId, 'acme/exports/1');

@@ -96,15 +96,17 @@ describe('the import of a workbook', () => {
           { formula: '1+1', result: 2 },
           false,
         ],
-        ['C', { text: 'link', hyperlink: 'https://example.org' }, { error: '#N/A' }],
+        ['C', { error: '#REF!' }, { error: '#N/A' }],
+        ['D', { text: 'link', hyperlink: 'https://example.org' }],
       ],
     });
     const { body: job } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
     expect(job.mimeType).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
     const { report } = await importFile(exchange, caller, content);
 
-    expect(report).toMatchObject({ totalRows: 3, insertedRows: 2, failedRows: 1 });
+    expect(report).toMatchObject({ totalRows: 4, insertedRows: 3, failedRows: 1 });
     expect(report.rowErrors).toMatchObject([{ rowNumber: 5, kind: 'Conversion' }]);
+    expect(report.rowErrors[0].message).toContain('#REF!');
     expect(report.rowErrors[0].message).toContain('#N/A');
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([
       {
@@ -116,6 +118,7 @@ describe('the import of a workbook', () => {
         seen_at: new Date('2026-11-21T10:30:00Z'),
       },
       { code: 'B', title: 'formula', stock: '2', is_new: false },
+      { code: 'D', title: 'link' },
     ]);
   });
 
@@ -276,6 +279,27 @@ describe('the import of a workbook', () => {
     await http.post(`${address}/execute`);
     expect(await reportOf(exchange, caller, job.id)).toMatchObject({ insertedRows: 1, failedRows: 0 });
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'B', title: 'second' }]);
+  });
+
+  it('reads the first sheet that is not hidden, and the zeros that the format of a number asks for', async () => {
+    const caller = aCaller();
+    const workbook = new ExcelJS.Workbook();
+    workbook.addWorksheet('Lists', { state: 'veryHidden' }).addRow(['Yes']);
+    const sheet = workbook.addWorksheet('Articles');
+    sheet.addRows([
+      ['Code', 'Title'],
+      [1067, 'a'],
+    ]);
+    sheet.getCell('A2').numFmt = '00000';
+    const content = new Uint8Array((await workbook.xlsx.writeBuffer()) as ArrayBuffer);
+    const { body: job } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+
+    const http = exchange.as(caller);
+    expect((await http.get(`/imports/${job.id}/format`)).body).toMatchObject({
+      sheets: ['Lists', 'Articles'],
+      sheet: 'Articles',
+    });
+    expect((await http.post(`/imports/${job.id}/preview`)).body.previewRows).toEqual([['01067', 'a']]);
   });
 
   it('restores an exported workbook without a change', async () => {

@@ -47,6 +47,7 @@ export const rowMessages = {
   tooManyCells: 'The row has more cells than the header has columns.',
   endMissing:
     'A text of the row is as long as one in a workbook can be, so that its end may be missing. Import it as a text file.',
+  errorCell: '{0} holds {1}, an error of the workbook, instead of a value.',
   encoding: 'The row holds bytes that are no text in the encoding of the file.',
 } as const;
 

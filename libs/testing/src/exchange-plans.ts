@@ -1,4 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
+import { RecentKeys } from '@plinth/exchange/import/recent-keys';
 import type { GrpcService } from '@plinth/runtime/rpc/grpc';
 import type { Client } from 'pg';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -33,8 +34,8 @@ export const rowId = {
 };
 
 /**
- * Imports in all modes, by keys and by ids, new rows, existing ones, repeated ones and ones that are not written; undoes
- * all of it, rows that were changed since included; exports a small tenant. Returns what read more of a table, those of
+ * Imports in all modes, by keys and by ids, new rows, existing ones, repeated ones and ones that are not written, and
+ * tries that out; undoes all of it, rows that were changed since included; exports a small tenant. Returns what read more of a table, those of
  * the import ledger included, than the rows of its batch need, under any statistics and plan.
  */
 export async function excessiveReads(exchange: LargeExchange): Promise<TableRead[]> {
@@ -96,6 +97,17 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
       [0, 1, 0, 0],
       ...(keysChange ? [[0, 1, 0, 0]] : []),
     ]);
+    // A dry-run stores the keys of its rows, and the ids of those that it changes, where there are many.
+    const kept = jest.replaceProperty(RecentKeys, 'maximum', BATCH_ROWS);
+    const named = batch(302, first + 501, (number) => [rowId.of(number), ...existing(number)]);
+    const tried = await count(caller, { ...byId, commit: 'NEVER' }, [
+      batch(2, first + 501, (number) => ['', ...existing(number)]),
+      batch(102, first + 501, (number) => ['', ...fresh(number)]),
+      batch(202, first + 501, (number) => ['', ...fresh(number)]),
+      named,
+    ]);
+    kept.restore();
+    expect(tried.counts).toEqual([1, 1, 0, 2]);
     for (const { jobId } of jobs.toReversed()) {
       const undone = await owner.undoImport(caller, { definition, jobId });
       expect(undone.flatMap(({ kept }) => kept)).toEqual([]);
@@ -105,12 +117,12 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
       await count(caller, {}, [changedTwice]),
       await count(caller, {}, [changedTwice]),
     ];
-    for (const [{ jobId }, kept] of [
+    for (const [{ jobId }, keptRows] of [
       [earlier, BATCH_ROWS],
       [later, 0],
     ] as const) {
       const undone = await owner.undoImport(caller, { definition, jobId });
-      expect(undone.flatMap((write) => write.kept)).toHaveLength(kept);
+      expect(undone.flatMap((write) => write.kept)).toHaveLength(keptRows);
     }
     const newcomer = aCaller();
     await count(newcomer, {}, [batch(2, 1, existing)]);

@@ -153,19 +153,23 @@ export const benchVariants = (
       const isUpdate = storedOfTen > 0;
       const isBesideClean = dryRun || (every >= 100 && !isUpdate);
       const measureClean = async () =>
-        isBesideClean ? [(await measure(target, folder, { name: 'clean', kind }, rowCount)).spent] : [];
+        isBesideClean ? [await measure(target, folder, { name: 'clean', kind }, rowCount)] : [];
       // The table grows by each import: a clean one before and one after are in the same place as this one.
       const before = await measureClean();
       const { spent, reference, usage } = await measure(target, folder, variant, rowCount);
       const clean = [...before, ...(await measureClean())];
-      const beside = isBesideClean ? mean(clean) : reference;
+      const beside = isBesideClean ? mean(clean.map((measured) => measured.spent)) : reference;
       report({
         job: `${variant.name}: ${rowCount.toLocaleString('en')} rows`,
         measured: describeSpent(spent),
         reference: `${isBesideClean ? 'clean' : isUpdate ? 'upsert from a staging table' : 'COPY'} ${describeSpent(beside)}`,
         ratio: spent.milliseconds / beside.milliseconds,
         goal: goalOf(variant),
-        details: describeUsage(usage),
+        details: [
+          ...describeUsage(usage),
+          // Of the one after: as warm as the variant.
+          ...clean.slice(-1).flatMap((after) => describeUsage(after.usage).map((line) => `clean: ${line}`)),
+        ],
       });
     }
   });

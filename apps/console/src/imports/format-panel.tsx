@@ -8,6 +8,7 @@ import {
   importQuery,
   type FormatCorrection,
   type ImportFormat,
+  type ImportPreview,
 } from '../api/data-exchange';
 import { Select, type Option } from '../components/select';
 import { Failure, Skeleton } from '../components/state';
@@ -55,7 +56,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
         <Skeleton lines={1} height="3.4rem" />
       ) : (
         <div className="format">
-          {partsOf(format, preview?.headerRow, texts).map(({ name, label, value, options, why }) => {
+          {partsOf(withRowsOf(preview, format), texts).map(({ name, label, value, options, why }) => {
             const shown = chosen[name]?.toString() ?? value;
             return (
               <Select
@@ -97,8 +98,18 @@ interface Part {
 
 const numbers = new Set<keyof FormatCorrection>(['headerRow', 'headerRows', 'lastRow']);
 
-/** @param headerRow that the preview found, in workbooks */
-function partsOf(format: ImportFormat, headerRow: number | undefined, { t }: Texts): Part[] {
+/** Of workbooks the preview finds where the table is. */
+const withRowsOf = (
+  preview: Pick<ImportPreview, 'headerRow' | 'headerRows' | 'lastRow'> | undefined,
+  format: ImportFormat,
+): ImportFormat => ({
+  ...format,
+  headerRow: format.headerRow ?? preview?.headerRow ?? null,
+  headerRows: format.headerRows ?? preview?.headerRows ?? null,
+  lastRow: format.lastRow ?? preview?.lastRow ?? null,
+});
+
+function partsOf(format: ImportFormat, { t }: Texts): Part[] {
   const { encoding, hasByteOrderMark, delimiter, decimalSeparator, dateOrder, dateOrderFrom, sheets, sheet } =
     format;
   const parts: Part[] = [];
@@ -129,7 +140,7 @@ function partsOf(format: ImportFormat, headerRow: number | undefined, { t }: Tex
       })),
       why: t('Console.imports.format.byRows'),
     });
-  const row = format.headerRow ?? headerRow;
+  const row = format.headerRow;
   const rowOf = (number: number) => ({
     id: String(number),
     label:
@@ -138,7 +149,7 @@ function partsOf(format: ImportFormat, headerRow: number | undefined, { t }: Tex
   parts.push({
     name: 'headerRow',
     label: t('Console.imports.format.headerRow'),
-    value: row === undefined ? null : String(row),
+    value: row === null ? null : String(row),
     options: [...new Set([...firstRows, row ?? 0, 0])].map(rowOf),
     why: t('Console.imports.format.byRows'),
   });

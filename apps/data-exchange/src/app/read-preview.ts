@@ -20,6 +20,8 @@ export interface PreviewDependencies {
 export interface ImportPreview {
   headers: string[];
   headerRow: number;
+  headerRows: number;
+  lastRow: number;
   previewRows: string[][];
   previewRowNumbers: number[];
   suggestions: ColumnMapping[];
@@ -39,7 +41,7 @@ export async function readPreview(
   const fields = importableFields(definition);
   const file = await openRows(job, blobs, reading);
   const first = await firstRows(file, PREVIEW_ROWS);
-  const { headers, headerRow, findings } = file;
+  const { headers, headerRow, headerRows, lastRow, findings } = file;
   const shown = previewRowsOf(first, headers.length);
   const saved = await savedMappings.get(job.tenantId, definition.name, headerHash(headers));
   if (job.headers === null) kept.take(job.tenantId, keptBytesOf(headers));
@@ -50,6 +52,8 @@ export async function readPreview(
   return {
     headers,
     headerRow,
+    headerRows,
+    lastRow,
     previewRows: shown.map(({ cells }) => cells),
     previewRowNumbers: shown.map(({ number }) => number),
     suggestions,

@@ -20,7 +20,7 @@ import {
 import { requireRoomForFiles, type TenantQuota } from '../domain/tenant-quota';
 import { cellFormatOf } from '../formats/cell-evidence';
 import { formatOfCorrection, type EarlierImport } from '../formats/correction-file-format';
-import { readWorkbookParts } from '../formats/workbook/workbook-parts';
+import { readWorkbookParts, type Sheet } from '../formats/workbook/workbook-parts';
 import { FormatDetector, type Detection } from '../formats/detect-format';
 import type { FileFormat } from '../formats/file-format';
 import type { Owners } from '../grpc/owners';
@@ -135,7 +135,7 @@ async function formatOf(detection: Detection, upload: StoredUpload): Promise<Fil
     case 'unsupported':
       throw fileUnsupported();
     case 'workbook':
-      return { kind: 'xlsx', sheets: await sheetsOf(upload) };
+      return workbookFormatOf(await sheetsOf(upload));
     case 'text':
       return textFormatOf(detection, upload);
   }
@@ -149,13 +149,23 @@ async function textFormatOf(
   return corrected ?? { ...format, ...(await cellFormatOf(evidence, cultureOf)) };
 }
 
+/** A workbook is read from the first sheet that people see. */
+function workbookFormatOf(sheets: readonly Sheet[]): FileFormat {
+  const shown = Math.max(
+    0,
+    sheets.findIndex(({ isHidden }) => !isHidden),
+  );
+  const names = sheets.map(({ name }) => name);
+  return { kind: 'xlsx', sheets: names, ...(shown > 0 ? { sheet: names[shown] } : {}) };
+}
+
 /** The sheets of a workbook. @throws UnreadableFile, or Problem for a zip that is no workbook */
-async function sheetsOf({ blobs, blobKey, sizeBytes }: StoredUpload): Promise<string[]> {
+async function sheetsOf({ blobs, blobKey, sizeBytes }: StoredUpload): Promise<Sheet[]> {
   const stream = (start: number, end: number): Promise<Readable> => blobs.get(blobKey, { start, end });
   const read = async (start: number, end: number) => buffer(await stream(start, end));
   const parts = await readWorkbookParts({ sizeBytes, stream, read });
   if (!parts) throw fileUnsupported();
-  return parts.sheets.map(({ name }) => name);
+  return parts.sheets;
 }
 
 function mimeTypeOf(format: FileFormat): string {

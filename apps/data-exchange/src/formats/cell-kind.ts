@@ -13,6 +13,9 @@ const NUMBERED_HEADER = /^(\d{1,2}|(19|20)\d\d)$/;
 export const isValue = (cell: string): boolean =>
   ['number', 'date', 'time', 'address'].includes(kindOf(cell)) && !NUMBERED_HEADER.test(cell.trim());
 
+/** Whether cells hold nothing, as in the lines of delimiters that spreadsheets write below a table: they are no row. */
+export const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '');
+
 const TYPED_SHARE = 0.9;
 const TYPED_CELLS_MIN = 2;
 

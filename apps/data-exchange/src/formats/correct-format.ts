@@ -50,27 +50,33 @@ export const readsOtherColumns = (before: FileFormat, after: FileFormat): boolea
     ? [...layoutProperties, 'encoding' as const, 'rowsBegin' as const].some(
         (property) => before[property] !== after[property],
       )
-    : (['sheet', 'headerRow'] as const).some(
+    : (['sheet', ...rowsOfSheet] as const).some(
         (property) => (before as XlsxFormat)[property] !== (after as XlsxFormat)[property],
       );
 
+/** Where the table of a sheet is. */
+const rowsOfSheet = ['headerRow', 'headerRows', 'lastRow'] as const;
+const ofTextOnly = ['encoding', 'decimalSeparator', 'delimiter', 'quote', 'escape'] as const;
+
 function correctWorkbook(format: XlsxFormat, correction: FormatCorrection): XlsxFormat {
-  const { sheet, headerRow, dateOrder } = correction;
-  for (const property of ['encoding', 'decimalSeparator', ...layoutProperties] as const) {
-    if (property !== 'headerRow' && correction[property] !== undefined)
+  const { sheet, dateOrder } = correction;
+  for (const property of ofTextOnly) {
+    if (correction[property] !== undefined)
       throw invalid({ [property]: 'Format' }, `A workbook has no ${property}: its cells are typed.`);
   }
   if (sheet !== undefined && !format.sheets?.includes(sheet))
     throw invalid({ sheet: 'Enum' }, `The workbook has no sheet "${sheet}".`);
-  const { headerRow: formerRow, ...rest } = format;
+  const { headerRow: _headerRow, headerRows: _headerRows, lastRow: _lastRow, ...elsewhere } = format;
   const isOther = sheet !== undefined && sheet !== format.sheet;
-  const row = headerRow ?? (isOther ? undefined : formerRow);
-  return {
-    ...rest,
+  const given = rowsOfSheet.filter((property) => correction[property] !== undefined);
+  const corrected: XlsxFormat = {
+    ...(isOther || correction.headerRow !== undefined ? elsewhere : format),
     ...(sheet === undefined ? {} : { sheet }),
-    ...(row === undefined ? {} : { headerRow: row }),
+    ...Object.fromEntries(given.map((property) => [property, correction[property]])),
     ...withDateOrder(dateOrder),
   };
+  requireOrder(corrected);
+  return corrected;
 }
 
 async function correctText(
@@ -133,9 +139,14 @@ function withLayout(
     ...Object.fromEntries(given),
   };
   if (corrected.lastRow === 0) delete corrected.lastRow;
-  if (corrected.lastRow !== undefined && corrected.lastRow < (corrected.headerRow ?? 1))
-    throw invalid({ lastRow: 'Range' }, 'The last row stands above the header.');
+  requireOrder(corrected);
   return corrected;
+}
+
+/** @throws Problem `invalid`: the last row, where it is not the end of the file, stands above the header. */
+function requireOrder({ lastRow, headerRow = 1 }: Pick<FileFormat, (typeof rowsOfSheet)[number]>): void {
+  if (lastRow && lastRow < headerRow)
+    throw invalid({ lastRow: 'Range' }, 'The last row stands above the header.');
 }
 
 function withoutGuess({ findings, ...format }: CsvFormat): CsvFormat {

@@ -167,7 +167,7 @@ function describeText(
   const text = new TextDecoder(encoding).decode(head, { stream: true });
   if (isWhole && text.trim() === '') return { found: 'empty' };
   const endsWithCr = /\r/.test(text) && !text.includes('\n');
-  const delimiter = guessDelimiter(text, endsWithCr);
+  const delimiter = namedDelimiter(text) ?? guessDelimiter(text, endsWithCr);
   const layout = detectLayout(text, { delimiter, endsWithCr }, isWhole);
   const guess: LayoutFinding[] = isGuess ? [{ code: 'Encoding', args: [encoding] }] : [];
   const findings = [...guess, ...(layout.findings ?? [])];
@@ -202,6 +202,10 @@ function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvid
     },
   );
 }
+
+/** The delimiter that the first line names, as spreadsheets and programs that write for them do: `sep=;`. */
+const namedDelimiter = (text: string): string | undefined =>
+  /^"?sep=([,;|\t])"?[,;|\t]*(?=[\r\n])/i.exec(text)?.[1];
 
 /**
  * The delimiter of the first line if there is only one candidate in it, else the one that papaparse finds most regular;

@@ -34,6 +34,21 @@ describe('a text file', () => {
       { headers: ['name', 'sum'], first: [5, 'Ada', '1'], findings: ['Preamble'] },
     ],
     [
+      'with the line that names the delimiter above two columns',
+      'sep=;\nname;sum\nAda;1,5\nBob;2,5\nEve;3,5\n',
+      { headers: ['name', 'sum'], first: [3, 'Ada', '1,5'], findings: ['Preamble'] },
+    ],
+    [
+      'with the line that names the delimiter above one column',
+      'sep=;\nname\nAda, Paris\nBob, Rome\n',
+      { headers: ['name'], first: [3, 'Ada, Paris'], findings: ['Preamble'], count: 2 },
+    ],
+    [
+      'with the line that names the delimiter above another line of text',
+      '"sep=;"\nSales\n\nname;city;sum\nAda;Paris;1\nBob;Rome;2\nEve;Bonn;3\n',
+      { headers: ['name', 'city', 'sum'], first: [5, 'Ada', 'Paris', '1'], findings: ['Preamble'] },
+    ],
+    [
       'with text above the header that is padded to the columns',
       'Report,,\n,,\nname,city,sum\nAda,Paris,1\nBob,Rome,2\n',
       { headers: ['name', 'city', 'sum'], first: [4, 'Ada', 'Paris', '1'], findings: ['Preamble'] },

@@ -33,19 +33,15 @@ export function detectLayout(head: string, options: Delimited, isWhole = false):
     findings.push(finding('Preamble', first.number - 1, columnCount));
   }
   const headerRows = headerRowsOf(table, columnCount);
-  if (headerRows === 0) {
-    layout.headerRow = 0;
-    layout.rowsBegin = first.number;
-    findings.push(finding('NoHeader', first.number));
-  }
-  if (headerRows > 1) {
-    layout.headerRows = headerRows;
-    findings.push(finding('HeaderRows', headerRows, first.number));
-  }
+  if (headerRows === 0) Object.assign(layout, { headerRow: 0, rowsBegin: first.number });
+  if (headerRows > 1) layout.headerRows = headerRows;
+  findings.push(...headerFindings(headerRows, first.number));
   const width = Math.max(...table.slice(0, headerRows).map(({ cells }) => cells.length), 0);
   if (columnCount > 1 && width !== 1) layout.columnCount = columnCount;
   if (columnCount > width && width > 1) findings.push(finding('WiderRows', width, columnCount));
-  Object.assign(layout, endOf(table, headerRows, { columnCount, isWhole, findings }));
+  const end = endOf(table, headerRows, { columnCount, isWhole });
+  findings.push(...end.findings);
+  if (end.lastRow !== undefined) layout.lastRow = end.lastRow;
   // Blanks behind commas in a file of one column are its text.
   if (first.cells.length === 1) delete layout.skipsBlanks;
   findings.push(...quotingFindings(layout, options.delimiter));
@@ -55,6 +51,12 @@ export function detectLayout(head: string, options: Delimited, isWhole = false):
 /** How many cells most records of a text have; as many as the first has, where there is no such number. */
 export const widthOfTable = (head: string, options: Delimited): number =>
   usualWidth(sampleRecords(head, options));
+
+/** What is unusual about a header of so many rows, from this row on. */
+export function headerFindings(headerRows: number, first: number): LayoutFinding[] {
+  if (headerRows === 0) return [finding('NoHeader', first)];
+  return headerRows > 1 ? [finding('HeaderRows', headerRows, first)] : [];
+}
 
 const finding = (code: LayoutFinding['code'], ...args: (string | number)[]): LayoutFinding => ({
   code,
@@ -73,6 +75,7 @@ const filled = (cells: readonly string[]): number => cells.filter((cell) => cell
 
 /** How many records stand above the table. One line above two columns may as well be their header. */
 function preambleOf(records: readonly FileRecord[], width: number): number {
+  if (records.length > 1 && namesDelimiter(records[0]!)) return 1 + preambleOf(records.slice(1), width);
   let first = records.findIndex(({ cells }) => cells.length === width && filled(cells) * 2 > width);
   if (first <= 0 || first > PREAMBLE_RECORDS_MAX) return 0;
   if (isSpanning(records[first - 1]!, records[first]!, width)) first--;
@@ -84,6 +87,10 @@ function preambleOf(records: readonly FileRecord[], width: number): number {
   const hasGap = records[first]!.number - records[first - 1]!.number > 1;
   return isText && (width > 2 || hasGap || above.length > 1) ? first : 0;
 }
+
+/** Whether a record is the line `sep=;`, as it is split or as one cell. */
+const namesDelimiter = ({ cells }: FileRecord): boolean =>
+  filled(cells) === 1 && /^sep=[,;|\t]?$/i.test(cells[0]!.trim());
 
 /**
  * Whether a record is wider than the table below it and holds values, as DATEV puts what a file is about there. That table
@@ -97,7 +104,7 @@ function isNote(above: FileRecord, [header, ...rows]: readonly FileRecord[]): bo
 }
 
 /** Whether a record has names for several columns each, above the names of the columns. */
-const isSpanning = (upper: FileRecord, lower: FileRecord, width: number): boolean =>
+export const isSpanning = (upper: FileRecord, lower: FileRecord, width: number): boolean =>
   upper.cells.length === width &&
   filled(upper.cells) >= 2 &&
   !upper.cells.some((cell) => cell.trimEnd().endsWith(':')) &&
@@ -106,8 +113,8 @@ const isSpanning = (upper: FileRecord, lower: FileRecord, width: number): boolea
     (cell) => ['blank', 'text'].includes(kindOf(cell)) || /^\d{4}$/.test(cell),
   );
 
-/** How many records the header has: none, if the first is like the rows below it. */
-function headerRowsOf(table: readonly FileRecord[], width: number): number {
+/** How many records of a table are its header: none, if the first is like the rows below it. */
+export function headerRowsOf(table: readonly FileRecord[], width: number): number {
   const kindsBelow = (row: number) => kindsOfColumns(table.slice(row, row + ROWS_FOR_KINDS), width);
   if (table.length >= 3) {
     const { alike, texts, others } = compareKinds(table[0]!.cells, kindsBelow(1));
@@ -136,12 +143,13 @@ const isSame = (left: readonly string[], right: readonly string[]): boolean =>
   left.length === right.length &&
   left.every((cell, index) => cell.trim() === right[index]!.trim());
 
-/** Where the table ends, if something else follows in the sample: another table, or text. */
-function endOf(
+/** Where a table ends, if something else follows in the sample: another table, its totals, or text. */
+export function endOf(
   table: readonly FileRecord[],
   headerRows: number,
-  { columnCount, isWhole, findings }: { columnCount: number; isWhole: boolean; findings: LayoutFinding[] },
-): Pick<CsvLayout, 'lastRow'> {
+  { columnCount, isWhole }: { columnCount: number; isWhole: boolean },
+): { lastRow?: number; findings: LayoutFinding[] } {
+  const findings: LayoutFinding[] = [];
   const header = joinHeaderRows(table.slice(0, headerRows).map(({ cells }) => cells));
   const rows = table.slice(headerRows);
   const beginsTable = tableBeginnings(rows, header);
@@ -153,15 +161,15 @@ function endOf(
         findings.push(finding('RepeatedHeader', number));
     } else if (isBeginning) {
       findings.push(finding('Tables', number, number - 1));
-      return { lastRow: number - 1 };
+      return { lastRow: number - 1, findings };
     }
   }
-  if (!isWhole) return {};
+  if (!isWhole) return { findings };
   const body = rows.slice(0, rows.length - footnotesOf(rows, columnCount));
   const rowCount = body.length - totalsOf(body, columnCount);
   if (rowCount < body.length) findings.push(finding('Totals', rows[rowCount]!.number));
   if (body.length < rows.length) findings.push(finding('Footnote', rows[body.length]!.number));
-  return rowCount === rows.length ? {} : { lastRow: rows[rowCount]!.number - 1 };
+  return rowCount === rows.length ? { findings } : { lastRow: rows[rowCount]!.number - 1, findings };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { readAmount } from '@plinth/exchange/import/amount';
+import { isBlank } from './cell-kind';
 import type { FileRecord } from './csv-reader';
 
 /** Not of signs that are marks too, such as `***` and `+++`. */
@@ -47,8 +48,6 @@ function ruledLinesOf(rows: readonly FileRecord[]): (index: number) => boolean {
     );
   };
 }
-
-const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '');
 
 /** A number by each of the signs that may separate its decimals. */
 type Readings = readonly (number | undefined)[];

@@ -63,10 +63,13 @@ export interface XlsxFormat extends DateFormat {
   kind: 'xlsx';
   /** Names of the sheets, in their order. */
   sheets?: string[] | undefined;
-  /** The sheet that is read; the first one unless named. */
+  /** The sheet that is read; the first one unless named, as it is where that one is hidden. */
   sheet?: string | undefined;
   /** The number of the row of that sheet with the header, 0 where there is none; found in its first rows unless named. */
   headerRow?: number | undefined;
+  /** How many rows its header has, and the last row that is read, 0 for all; found as well unless named. */
+  headerRows?: number | undefined;
+  lastRow?: number | undefined;
 }
 
 export type FileFormat = CsvFormat | XlsxFormat;

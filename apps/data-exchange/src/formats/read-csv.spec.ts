@@ -24,6 +24,15 @@ describe('a text file', () => {
     },
   );
 
+  it('has no row where all cells are blank', async () => {
+    const text = 'code,title\nA,a\n,\n  ,\nB,\n,,\n"",""\n';
+    const { rows } = await readCsv(Readable.from([Buffer.from(text)]), plainFormat);
+    const numbers: number[] = [];
+    for await (const piece of rows) numbers.push(...piece.map(({ number }) => number));
+
+    expect(numbers).toEqual([2, 5]);
+  });
+
   it('is closed where its header has more columns than are read', async () => {
     const bytes = Readable.from([Buffer.from(`${wide(COLUMNS_MAX + 1)}\n1,2\n`)]);
     await expect(readCsv(bytes, plainFormat)).rejects.toThrow(UnreadableFile);

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { unguard } from '@plinth/kernel/formula-guard';
+import { isBlank } from './cell-kind';
 import { COLUMNS_MAX, CsvReader, type FileRecord } from './csv-reader';
 import type { CsvFormat, LayoutFinding } from './file-format';
 import { isRepeatedHeader, joinHeaderRows, uniqueHeaders } from './header-names';
@@ -16,6 +17,16 @@ export interface FileRow {
   error?: RowErrorReason;
   /** Where the texts of a workbook are whose end may be missing. */
   cutCells?: readonly number[];
+  /** The cells of a workbook that hold an error of its formulas instead of a value. */
+  errorCells?: readonly ErrorCell[];
+}
+
+export interface ErrorCell {
+  position: number;
+  /** The name of its column. */
+  column: string;
+  /** As spreadsheets show it, such as `#N/A`. */
+  error: string;
 }
 
 export interface FileRows {
@@ -23,6 +34,10 @@ export interface FileRows {
   headers: string[];
   /** The number of the row with the header; 0 where there is none. */
   headerRow: number;
+  /** How many rows the header has. */
+  headerRows: number;
+  /** The number of the last row that is read; 0 for the end of the file. */
+  lastRow: number;
   /** What is unusual about the file. */
   findings: LayoutFinding[];
   /** Rows in pieces, in their order. */
@@ -50,6 +65,8 @@ export async function readCsv(bytes: Readable, format: CsvFormat, later?: LaterR
   const below = (headers: string[], rest: FileRecord[]): FileRows => ({
     headers,
     headerRow: format.headerRow ?? 1,
+    headerRows: headerOf(format).headerRows,
+    lastRow: format.lastRow ?? 0,
     findings: format.findings ?? [],
     rows: dataRows(rest, pieces, headers, format),
     bytesRead: () => bytesRead,
@@ -129,12 +146,11 @@ async function* dataRows(
     return row;
   };
   try {
-    const toRows = (records: FileRecord[]): FileRow[] =>
-      records
-        .filter(
-          ({ number, cells }) => number <= lastRow && !(headerRow > 0 && isRepeatedHeader(cells, headers)),
-        )
-        .map(toRow);
+    const isRow = ({ number, cells, error }: FileRecord): boolean =>
+      number <= lastRow &&
+      (error !== undefined || headers.length === 1 || !isBlank(cells)) &&
+      !(headerRow > 0 && isRepeatedHeader(cells, headers));
+    const toRows = (records: FileRecord[]): FileRow[] => records.filter(isRow).map(toRow);
     let last = rest.at(-1)?.number ?? 0;
     if (rest.length > 0) yield toRows(rest);
     while (last < lastRow) {

@@ -7,12 +7,13 @@ import type { Readable } from 'node:stream';
 import { CELL_LENGTH_MAX } from '@plinth/exchange/workbook/cell-xml';
 import { unavailable } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
+import { isBlank } from './cell-kind';
 import { COLUMNS_MAX } from './csv-reader';
-import { uniqueHeaders } from './header-names';
+import { isRepeatedHeader, uniqueHeaders } from './header-names';
 import { InterruptedReading } from './interrupted-reading';
 import type { XlsxFormat } from './file-format';
 import type { FileRow, FileRows } from './read-csv';
-import { HEAD_ROWS, headerOfSheet } from './sheet-header';
+import { tableOfSheet, type SheetTable } from './sheet-table';
 import { UnreadableFile } from './unreadable-file';
 import {
   SCRATCH_FAILED_EXIT_CODE,
@@ -27,7 +28,9 @@ import { workbookReaderProgram } from './workbook-reader-program';
 const MEMORY_MEGABYTES_MAX = 160;
 /** Of each of three parts. A workbook with millions of texts takes half of the memory with it, and a third more time. */
 const YOUNG_MEGABYTES_MAX = 4;
-/** All rows among which the header is are in memory. */
+/** From so many rows it is found out where the table is; they are in memory. */
+const HEAD_ROWS = 1_000;
+const HEAD_CELLS_MAX = 50_000;
 const HEAD_LENGTH_MAX = 4_000_000;
 /** The longest time that a workbook may take for its next rows. */
 const SILENCE_MILLISECONDS_MAX = 60_000;
@@ -45,7 +48,7 @@ const readable = [
  */
 export async function readXlsx(
   bytes: Readable,
-  { sheet, headerRow }: Pick<XlsxFormat, 'sheet' | 'headerRow'>,
+  { sheet, ...named }: Omit<XlsxFormat, 'kind'>,
   signal?: AbortSignal,
 ): Promise<FileRows> {
   let share = 0;
@@ -58,36 +61,44 @@ export async function readXlsx(
     }
   };
   const rows = noted();
-  const header = headerOfSheet(await firstRows(rows, headerRow), headerRow);
-  if (header.names.length > COLUMNS_MAX) {
+  const { first, isWhole } = await firstRows(rows, named.headerRow);
+  const table = tableOfSheet(first, named, isWhole);
+  const { names, headerRow, headerRows, lastRow, findings } = table;
+  if (names.length > COLUMNS_MAX) {
     await rows.return(undefined);
     throw new UnreadableFile(`The header has more than ${COLUMNS_MAX} columns.`);
   }
-  const headers = uniqueHeaders(header.names);
+  const headers = uniqueHeaders(names);
   return {
     headers,
-    headerRow: header.row,
-    findings: header.findings,
-    rows: dataRows(header.rest, rows, headers.length),
+    headerRow,
+    headerRows,
+    lastRow,
+    findings,
+    rows: dataRows(table, rows, headers),
     bytesRead: () => Math.round(share * sizeBytes),
     close: async () => void (await rows.return(undefined)),
   };
 }
 
-/** The rows among which the header is, and the rest of their piece: not those above a row that is named. */
-async function firstRows(pieces: AsyncGenerator<SheetRow[]>, headerRow = 0): Promise<SheetRow[]> {
+/** The first rows, and the rest of their piece: not those above a row that is named. */
+async function firstRows(
+  pieces: AsyncGenerator<SheetRow[]>,
+  headerRow = 0,
+): Promise<{ first: SheetRow[]; isWhole: boolean }> {
   const first: SheetRow[] = [];
-  let length = 0;
-  while (first.length < HEAD_ROWS && length < HEAD_LENGTH_MAX) {
+  let [cells, length] = [0, 0];
+  while (first.length < HEAD_ROWS && cells < HEAD_CELLS_MAX && length < HEAD_LENGTH_MAX) {
     const { done, value } = await pieces.next();
-    if (done) break;
+    if (done) return { first, isWhole: true };
     for (const row of value) {
       if (row[0] < headerRow) continue;
       first.push(row);
+      cells += row[1].length;
       for (const cell of row[1]) length += cell.length;
     }
   }
-  return first;
+  return { first, isWhole: false };
 }
 
 /** An export, like spreadsheets, cuts longer texts, one earlier where that would halve a character; others write them whole. */
@@ -95,18 +106,39 @@ const mayBeCut = ({ length }: string): boolean =>
   length === CELL_LENGTH_MAX || length === CELL_LENGTH_MAX - 1;
 
 async function* dataRows(
-  rest: SheetRow[],
+  { names, headerRow, lastRow, rest }: SheetTable,
   pieces: AsyncGenerator<SheetRow[]>,
-  columns: number,
+  headers: readonly string[],
 ): AsyncGenerator<FileRow[]> {
-  const toRow = ([number, cells]: SheetRow): FileRow => {
-    if (cells.length > columns) return { number, cells, error: 'too-many-cells' };
-    if (!cells.some(mayBeCut)) return { number, cells };
-    return { number, cells, cutCells: cells.flatMap((cell, position) => (mayBeCut(cell) ? [position] : [])) };
+  const header = names.map((name) => name.trim());
+  const last = lastRow || Infinity;
+  const isRow = ([number, cells]: SheetRow): boolean =>
+    number <= last &&
+    (headers.length === 1 || !isBlank(cells)) &&
+    !(headerRow > 0 && isRepeatedHeader(cells, header));
+  const toRow = ([number, cells, errors]: SheetRow): FileRow => {
+    const row: FileRow = { number, cells };
+    if (cells.length > headers.length) row.error = 'too-many-cells';
+    else {
+      if (cells.some(mayBeCut))
+        row.cutCells = cells.flatMap((cell, position) => (mayBeCut(cell) ? [position] : []));
+      if (errors)
+        row.errorCells = errors.map((position) => ({
+          position,
+          column: headers[position]!,
+          error: cells[position]!,
+        }));
+    }
+    return row;
   };
   try {
-    if (rest.length > 0) yield rest.map(toRow);
-    for await (const rows of pieces) if (rows.length > 0) yield rows.map(toRow);
+    for (let rows: SheetRow[] | undefined = rest; rows !== undefined;) {
+      const piece = rows.filter(isRow).map(toRow);
+      if (piece.length > 0) yield piece;
+      if ((rows.at(-1)?.[0] ?? 0) >= last) break;
+      const next = await pieces.next();
+      rows = next.done ? undefined : next.value;
+    }
   } finally {
     await pieces.return(undefined);
   }

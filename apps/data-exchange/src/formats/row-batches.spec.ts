@@ -1,5 +1,5 @@
 import type { FileRow } from './read-csv';
-import { rowBatches } from './row-batches';
+import { rowBatches, type RowBatch } from './row-batches';
 
 const LONG = 'x'.repeat(100_000);
 const EMPTY_CELLS = Array<string>(100_000).fill('');
@@ -46,6 +46,33 @@ describe('a batch of rows', () => {
       expect(cells.get(3)).toEqual(['B', 'b', 'more']);
       expect(cells.get(4)).toEqual(['C', 'x'.repeat(1_000_001)]);
     }
+  });
+
+  it('has no cell with an error of the workbook, and takes rows where that is not mapped', async () => {
+    const errorCell = (position: number) => ({ position, column: `Column ${position + 1}`, error: '#REF!' });
+    async function* pieces(): AsyncGenerator<FileRow[]> {
+      yield [
+        { number: 2, cells: ['A', '#REF!', 'notes'], errorCells: [errorCell(1)] },
+        { number: 3, cells: ['B', 'b', '#REF!'], errorCells: [errorCell(2)] },
+      ];
+    }
+    const { value: batch } = await rowBatches(pieces(), { positions: [0, 1], columnCount: 3 }).next();
+
+    expect(batch).toMatchObject({ rowCount: 2, payload: Buffer.from('[[3,"B","b"]]') });
+    expect((batch as RowBatch).unreadableRows).toMatchObject([
+      {
+        rowNumber: 2,
+        kind: 'Conversion',
+        details: [
+          {
+            column: 'Column 2',
+            value: '#REF!',
+            message: 'Column 2 holds #REF!, an error of the workbook, instead of a value.',
+          },
+        ],
+      },
+    ]);
+    expect((batch as RowBatch).cellsOf(new Set([2])).get(2)).toEqual(['A', '#REF!', 'notes']);
   });
 
   it('has no text whose end may be missing, and takes rows where that is not mapped', async () => {

@@ -1,6 +1,6 @@
-import { errorMessage, type FailedRow } from '@plinth/exchange/row-error';
+import { errorMessage, shownValue, type FailedRow, type RowErrorDetail } from '@plinth/exchange/row-error';
 import { rowMessage, type RowMessageKey } from '@plinth/exchange/row-message';
-import type { FileRow, RowErrorReason } from './read-csv';
+import type { ErrorCell, FileRow, RowErrorReason } from './read-csv';
 
 /** Rows of a file that become one transaction of the owner. */
 export interface RowBatch {
@@ -17,9 +17,6 @@ export interface RowBatch {
   /** All cells of some rows. Those of most rows are not needed again, so they are read from the payload. */
   cellsOf(rowNumbers: ReadonlySet<number>): Map<number, string[]>;
 }
-
-/** Why the owner does not get a row: it cannot be read, or a text that is mapped may have lost its end. */
-type UnsentReason = RowErrorReason | 'end-missing';
 
 type NumberedRow = [rowNumber: number, ...cells: string[]];
 
@@ -51,15 +48,15 @@ export async function* rowBatches(
   const next = (): BatchDraft => new BatchDraft(sendsAllCells, draft.byteLength);
   for await (const piece of pieces) {
     for (const row of piece) {
-      const error = row.error ?? (row.cutCells?.some(isMapped) ? 'end-missing' : undefined);
-      const text = error ? '' : textOf(row, positions);
-      const kept = error || !sendsAllCells ? JSON.stringify([row.number, ...row.cells]) : '';
+      const errors = errorsOf(row, isMapped);
+      const text = errors ? '' : textOf(row, positions);
+      const kept = errors || !sendsAllCells ? JSON.stringify([row.number, ...row.cells]) : '';
       if (draft.isFullFor(text, kept)) {
         if (number > after) yield draft.finish(number);
         number++;
         draft = next();
       }
-      draft.add({ number: row.number, error }, text, kept);
+      draft.add({ number: row.number, errors }, text, kept);
     }
   }
   if (draft.rowCount > 0 && number > after) yield draft.finish(number);
@@ -100,14 +97,14 @@ class BatchDraft {
     );
   }
 
-  add(row: { number: number; error: UnsentReason | undefined }, text: string, kept: string): void {
+  add(row: { number: number; errors: RowErrorDetail[] | undefined }, text: string, kept: string): void {
     if (this.rowCount === 0) this.firstRow = row.number;
     this.lastRow = row.number;
     this.rowCount++;
     this.keptLength += kept.length;
-    const reason = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : row.error;
-    if (reason) {
-      this.unreadableRows.push(failedRowOf(row.number, reason));
+    const errors = text.length > PAYLOAD_LENGTH_MAX ? [errorOf('too-long')] : row.errors;
+    if (errors) {
+      this.unreadableRows.push({ rowNumber: row.number, kind: 'Conversion', details: errors });
       this.unreadableCells.set(row.number, kept || text);
       return;
     }
@@ -179,6 +176,17 @@ function textOf({ number, cells }: FileRow, positions: readonly number[]): strin
   return JSON.stringify(values);
 }
 
+/** Why the owner does not get a row: it cannot be read, or a cell that is mapped has no value or may have lost its end. */
+function errorsOf(row: FileRow, isMapped: (position: number) => boolean): RowErrorDetail[] | undefined {
+  if (row.error) return [errorOf(row.error)];
+  const errorCells = row.errorCells?.filter(({ position }) => isMapped(position)) ?? [];
+  const errors = errorCells.map(errorOfCell);
+  if (row.cutCells?.some(isMapped)) errors.push(errorOf('end-missing'));
+  return errors.length > 0 ? errors : undefined;
+}
+
+type UnsentReason = RowErrorReason | 'end-missing';
+
 const reasons: Record<UnsentReason, { code: string; text: RowMessageKey }> = {
   'unclosed-quote': { code: 'UnclosedQuote', text: 'unclosedQuote' },
   'too-long': { code: 'RecordLength', text: 'recordLength' },
@@ -188,15 +196,16 @@ const reasons: Record<UnsentReason, { code: string; text: RowMessageKey }> = {
   'invalid-bytes': { code: 'Encoding', text: 'encoding' },
 };
 
-const failedRowOf = (rowNumber: number, reason: UnsentReason): FailedRow => ({
-  rowNumber,
-  kind: 'Conversion',
-  details: [
-    {
-      column: null,
-      value: null,
-      code: `Service:Conversion:${reasons[reason].code}`,
-      ...errorMessage(rowMessage(reasons[reason].text)),
-    },
-  ],
+const errorOf = (reason: UnsentReason): RowErrorDetail => ({
+  column: null,
+  value: null,
+  code: `Service:Conversion:${reasons[reason].code}`,
+  ...errorMessage(rowMessage(reasons[reason].text)),
+});
+
+const errorOfCell = ({ column, error }: ErrorCell): RowErrorDetail => ({
+  column,
+  value: shownValue(error),
+  code: 'Service:Conversion:ErrorCell',
+  ...errorMessage(rowMessage('errorCell', shownValue(error)), column),
 });

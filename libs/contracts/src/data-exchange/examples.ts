@@ -106,6 +106,8 @@ export const dataExchangeExamples: Record<string, unknown> = {
   ImportPreviewResponse: {
     headers: ['resource', 'culture', 'key', 'value'],
     headerRow: 1,
+    headerRows: 1,
+    lastRow: 0,
     previewRows: [['Shop', 'fr', 'title', 'Boutique']],
     previewRowNumbers: [2],
     suggestions: [mapping],

@@ -263,6 +263,10 @@ export const ImportPreviewResponse = z
   .object({
     headers: z.array(z.string()),
     headerRow: z.int().meta({ description: 'The number of the row with the header; 0 where there is none' }),
+    headerRows: z.int().meta({ description: 'How many rows the header has; their names are joined' }),
+    lastRow: z
+      .int()
+      .meta({ description: 'The number of the last row that is read; 0 is the end of the file' }),
     previewRows: z.array(z.array(z.string())).meta({
       description:
         'The first rows, at most 20 of 1,000,000 characters together; long cells are cut after 1,000',
@@ -540,14 +544,14 @@ export const ImportFileFormat = z
       description:
         'The number of the row with the header; 0 where there is none, null where the preview of a workbook finds it',
     }),
-    headerRows: z
-      .int()
-      .nullable()
-      .meta({ description: 'How many rows the header has; their names are joined' }),
-    lastRow: z
-      .int()
-      .nullable()
-      .meta({ description: 'The number of the last row that is read; 0 is the end of the file' }),
+    headerRows: z.int().nullable().meta({
+      description:
+        'How many rows the header has; their names are joined. Null where the preview of a workbook finds it',
+    }),
+    lastRow: z.int().nullable().meta({
+      description:
+        'The number of the last row that is read; 0 is the end of the file, null where the preview of a workbook finds it',
+    }),
     quote: z
       .string()
       .nullable()

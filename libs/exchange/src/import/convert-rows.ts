@@ -14,6 +14,8 @@ export interface ConvertedRow extends ImportRow {
   id: string | null;
   /** The row's key as one text; undefined where a part of it cannot be read. */
   key: string | undefined;
+  /** The hash of the key, once somebody has asked for it. */
+  keyHash?: string;
 }
 
 /** The rows of a batch after their cells were read. */

@@ -2,14 +2,19 @@ import type { BatchContext, ExchangeDefinition } from '../definition';
 import { inIndexOrder, lookUp } from '../look-up';
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
-import type { Conversion, ConvertedRow } from './convert-rows';
+import { hasKey, type Conversion, type ConvertedRow } from './convert-rows';
 import type { UnwrittenKeys } from './unwritten-keys';
 import type { BatchWriter, WritingHooks } from './write-batch';
 
 interface KeyedRow {
   rowNumber: number;
   key: string;
+  keyHash?: string;
 }
+
+/** A key that is looked for is remembered afterwards, so that it would be hashed twice. */
+const hashOf = (row: Pick<KeyedRow, 'key' | 'keyHash'>, unwrittenKeys: UnwrittenKeys): string =>
+  (row.keyHash ??= unwrittenKeys.hashOf(row.key));
 
 /** The rows of a batch, separated by whether an earlier row of the file has the same key. */
 export interface KeyCheck {
@@ -61,7 +66,10 @@ export async function findDuplicateKeys(
 ): Promise<KeyCheck> {
   if (unwrittenKeys.isEmpty && invalidRows.length === 0 && firstByKey.size === rows.length)
     return { unique: rows, repeated: [] };
-  const earlier = await readUnwrittenKeys(context, [...firstByKey.keys()], { unwrittenKeys, beforeLookUps });
+  const firstRows = [...invalidRows, ...rows]
+    .filter(hasKey)
+    .filter(({ key, rowNumber }) => firstByKey.get(key) === rowNumber);
+  const earlier = await readUnwrittenKeys(context, firstRows, { unwrittenKeys, beforeLookUps });
   for (const [key, rowNumber] of earlier) firstByKey.set(key, rowNumber);
   const isFirst = (row: ConvertedRow) => firstByKey.get(row.key!) === row.rowNumber;
   const repeated = rows.filter((row) => !isFirst(row));
@@ -99,11 +107,7 @@ export async function findRepeatedIds(
   unwrittenKeys: UnwrittenKeys,
 ): Promise<KeyCheck> {
   const named = unique.flatMap((row) => (row.id === null ? [] : [{ row, key: keyOfId(row.id) }]));
-  const earlier = await readUnwrittenKeys(
-    context,
-    named.map(({ key }) => key),
-    { unwrittenKeys },
-  );
+  const earlier = await readUnwrittenKeys(context, named, { unwrittenKeys });
   if (earlier.size === 0) return { unique, repeated };
   const again = named.flatMap(({ row, key }) => {
     const first = earlier.get(key);
@@ -120,7 +124,7 @@ export async function recordUnwrittenKeys(
   unwrittenKeys: UnwrittenKeys,
 ): Promise<void> {
   const { recent } = unwrittenKeys;
-  const hashed = rows.map(({ key, rowNumber }): HashedRow => [unwrittenKeys.hashOf(key), rowNumber]);
+  const hashed = rows.map((row): HashedRow => [hashOf(row, unwrittenKeys), row.rowNumber]);
   if (!recent) return storeUnwrittenKeys(context, hashed, unwrittenKeys);
   for (const [hash, rowNumber] of hashed) recent.add(hash, rowNumber);
   for (const part of recent.takeIfMany()) await storeUnwrittenKeys(context, part, unwrittenKeys);
@@ -151,28 +155,28 @@ const UNWRITTEN_KEY = lookUp({
 
 async function readUnwrittenKeys(
   { connection, caller, jobId }: BatchContext,
-  keys: readonly string[],
+  rows: readonly Pick<KeyedRow, 'key' | 'keyHash'>[],
   { unwrittenKeys, beforeLookUps }: Omit<EarlierKeys, 'writer'>,
 ): Promise<Map<string, number>> {
   if (unwrittenKeys.isEmpty) return new Map();
   const found = new Map<string, number>();
   const keysByHash = new Map<string, string>();
-  for (const key of keys) {
-    const hash = unwrittenKeys.hashOf(key);
+  for (const row of rows) {
+    const hash = hashOf(row, unwrittenKeys);
     const recent = unwrittenKeys.recent?.rowOf(hash);
-    if (recent !== undefined) found.set(key, recent);
-    if (unwrittenKeys.mayHave(hash)) keysByHash.set(hash, key);
+    if (recent !== undefined) found.set(row.key, recent);
+    if (unwrittenKeys.mayHave(hash)) keysByHash.set(hash, row.key);
   }
   if (keysByHash.size === 0) return found;
   await beforeLookUps?.();
-  const { rows } = await inIndexOrder(connection, () =>
+  const stored = await inIndexOrder(connection, () =>
     connection.query<{ key_hash: string; row_number: number }>(
       `SELECT found.* FROM unnest($3::uuid[]) AS wanted CROSS JOIN ${UNWRITTEN_KEY} AS found`,
       [caller.tenantId, jobId, [...keysByHash.keys()]],
     ),
   );
   // What is in the database came before what is not there yet.
-  for (const { key_hash, row_number } of rows)
+  for (const { key_hash, row_number } of stored.rows)
     found.set(keysByHash.get(key_hash.replaceAll('-', ''))!, row_number);
   return found;
 }

@@ -1,3 +1,5 @@
+import { wordOf } from './hash-words';
+
 /** Of a place: four words of a hash and the number of a row, which is 0 where the place is free. */
 const WORDS = 5;
 const PLACE_BITS_MIN = 10;
@@ -49,7 +51,7 @@ export class RecentKeys {
     this.reset(PLACE_BITS_MIN);
     let part: [string, number][] = [];
     for (let at = 0; at < words.length; at += WORDS) {
-      if (words[at + 4] !== 0) part.push([hashOf(words.subarray(at, at + 4)), words[at + 4]!]);
+      if (words[at + 4] !== 0) part.push([hashOf(words, at), words[at + 4]!]);
       if (part.length < KEYS_OF_STATEMENT) continue;
       yield part;
       part = [];
@@ -59,11 +61,14 @@ export class RecentKeys {
 
   /** Where a key is, or may be put. */
   private find(key: readonly number[]): number {
-    const { words } = this;
     let at = this.firstPlace(key[0]!);
-    while (words[at + 4] !== 0 && !key.every((word, index) => words[at + index] === word))
-      at = this.nextPlace(at);
+    while (this.words[at + 4] !== 0 && !this.isAt(at, key)) at = this.nextPlace(at);
     return at;
+  }
+
+  private isAt(at: number, key: readonly number[]): boolean {
+    for (let word = 0; word < 4; word++) if (this.words[at + word] !== key[word]) return false;
+    return true;
   }
 
   private grow(): void {
@@ -93,8 +98,15 @@ export class RecentKeys {
   }
 }
 
-const wordsOf = (hash: string): number[] =>
-  [0, 8, 16, 24].map((start) => parseInt(hash.slice(start, start + 8), 16));
+const wordsOf = (hash: string): number[] => [
+  wordOf(hash, 0),
+  wordOf(hash, 8),
+  wordOf(hash, 16),
+  wordOf(hash, 24),
+];
 
-const hashOf = (words: Uint32Array): string =>
-  Array.from(words, (word) => word.toString(16).padStart(8, '0')).join('');
+const bytes = Buffer.alloc(16);
+const hashOf = (words: Uint32Array, at: number): string => {
+  for (let word = 0; word < 4; word++) bytes.writeUInt32BE(words[at + word]!, word * 4);
+  return bytes.toString('hex');
+};

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { wordOf } from './hash-words';
 import { RecentKeys } from './recent-keys';
 
 const HASH_BYTES = 16;
@@ -6,23 +7,24 @@ const HASH_BYTES = 16;
 export const hashKey = (key: string): string => hash('sha256', key).slice(0, 2 * HASH_BYTES);
 
 const BITS = 22;
-/** Bits of each key: with so many, a batch rarely takes one of its keys for one that is known. */
-const PLACES = 4;
-/** With more keys most look-ups would find nothing either way, and reading them takes longer than it saves. */
-const KNOWN_KEYS_MAX = 200_000;
+/** With more keys most look-ups in one filter would find something. */
+const FILTER_KEYS_MAX = 200_000;
+/** So that no job takes the memory of the others; with more keys every one is looked up. */
+const FILTERS_MAX = 16;
 
 const SALT_BYTES = 8;
 
 /**
  * Which keys of a job may belong to rows that were not written. Most keys of most files do not, so most need not be
- * looked up. It takes 512 kB, whatever the number of keys: a Bloom filter, whose places are parts of a hash.
+ * looked up. It takes 512 kB for each 200,000 keys, 8 MB at most: Bloom filters with four bits of each key, so that a
+ * batch rarely takes one of its keys for one that is known.
  */
 export class UnwrittenKeys {
-  private readonly bits = new Uint8Array(1 << (BITS - 3));
+  private filters: Uint8Array[] = [];
   private count = 0;
 
-  /** How many hashes to read to know all of them, and to see whether there are too many. */
-  static readonly readMax = KNOWN_KEYS_MAX + 1;
+  /** How many hashes to read to know all of them, and to see whether there are more than is worth to read. */
+  static readonly readMax = FILTER_KEYS_MAX + 1;
 
   /**
    * @param hashes of keys in the database, 16 bytes each
@@ -34,8 +36,10 @@ export class UnwrittenKeys {
     readonly recent?: RecentKeys,
     private readonly salt = '',
   ) {
-    for (let at = 0; at < hashes.length; at += HASH_BYTES)
-      this.add(hashes.toString('hex', at, at + HASH_BYTES));
+    if (hashes.length >= UnwrittenKeys.readMax * HASH_BYTES) this.forget();
+    else
+      for (let at = 0; at < hashes.length; at += HASH_BYTES)
+        this.add(hashes.toString('hex', at, at + HASH_BYTES));
   }
 
   /**
@@ -57,28 +61,34 @@ export class UnwrittenKeys {
 
   /** @param hash hexadecimal digits of a key that is in the database */
   add(hash: string): void {
-    for (let index = 0; index < PLACES; index++) {
-      const place = placeOf(hash, index);
-      this.bits[place >> 3]! |= 1 << (place & 7);
-    }
+    if (this.count >= FILTER_KEYS_MAX * FILTERS_MAX) return this.forget();
+    if (this.count % FILTER_KEYS_MAX === 0) this.filters.push(new Uint8Array(1 << (BITS - 3)));
+    const bits = this.filters.at(-1)!;
+    for (const place of placesOf(hash)) bits[place >> 3]! |= 1 << (place & 7);
     this.count++;
   }
 
   /** From now on every key must be looked up. */
   forget(): void {
     this.count = Infinity;
+    this.filters = [];
   }
 
   /** False only if the key is not in the database. */
   mayHave(hash: string): boolean {
-    if (this.count > KNOWN_KEYS_MAX) return true;
-    for (let index = 0; index < PLACES; index++) {
-      const place = placeOf(hash, index);
-      if ((this.bits[place >> 3]! & (1 << (place & 7))) === 0) return false;
-    }
-    return true;
+    if (this.count === Infinity) return true;
+    if (this.filters.length === 0) return false;
+    const places = placesOf(hash);
+    return this.filters.some((bits) =>
+      places.every((place) => (bits[place >> 3]! & (1 << (place & 7))) !== 0),
+    );
   }
 }
 
-const placeOf = (hash: string, index: number): number =>
-  parseInt(hash.slice(index * 6, index * 6 + 6), 16) >> (24 - BITS);
+/** The first bits of each of its words. */
+const placesOf = (hash: string): number[] => [
+  wordOf(hash, 0) >>> (32 - BITS),
+  wordOf(hash, 8) >>> (32 - BITS),
+  wordOf(hash, 16) >>> (32 - BITS),
+  wordOf(hash, 24) >>> (32 - BITS),
+];

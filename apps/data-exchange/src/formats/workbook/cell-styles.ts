@@ -1,7 +1,10 @@
 import { attributeOf, type XmlListener } from './xml-scanner.ts';
 
-/** What the number of a cell means. */
-export type NumberKind = 'number' | 'date' | 'time';
+/** What the number of a cell means; `0000` is a code of at least so many digits, such as one of a place or a customer. */
+export type NumberKind = 'number' | 'date' | 'time' | `${typeof DIGITS}${string}`;
+
+const DIGITS = '00';
+const DIGITS_MAX = 15;
 
 const CELL_STYLES_MAX = 100_000;
 
@@ -13,6 +16,7 @@ const builtInKind = (id: number): NumberKind => {
 /** What a format such as `dd.mm.yyyy hh:mm` shows; text in it, colours and conditions do not count. */
 export function kindOfFormat(code: string): NumberKind {
   const [first = ''] = code.split(';');
+  if (isDigits(first)) return first;
   if (/^(General|Standard)$/i.test(first.trim())) return 'number';
   const letters = first
     .replace(/"[^"]*"|\\.|_.|\*./g, '')
@@ -23,6 +27,9 @@ export function kindOfFormat(code: string): NumberKind {
   // Months without a day or a year are dates; minutes are never alone.
   return /m/i.test(letters) && !/[#0?]/.test(letters) ? 'date' : 'number';
 }
+
+const isDigits = (code: string): code is `${typeof DIGITS}${string}` =>
+  /^0+$/.test(code) && code.length >= DIGITS.length && code.length <= DIGITS_MAX;
 
 /** Collects what the numbers of each cell style mean. */
 export function cellStyles(): { kinds: NumberKind[]; listener: XmlListener } {

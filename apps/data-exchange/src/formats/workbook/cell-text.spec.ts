@@ -17,6 +17,10 @@ describe('a number of a workbook', () => {
     ['-1', 'date', '-1'],
     ['99999999', 'date', '99999999'],
     ['', 'date', ''],
+    ['1067', '00000', '01067'],
+    ['101067', '00000', '101067'],
+    ['-7', '000', '-7'],
+    ['1.5', '000', '1.5'],
   ] as const)('%s as a %s is %j', (raw, kind, text) => {
     expect(numberText(raw, kind, false)).toBe(text);
   });
@@ -58,6 +62,10 @@ describe('a date that a workbook has as a text', () => {
 describe('the number format of a cell', () => {
   it.each([
     ['General', 'number'],
+    ['0', 'number'],
+    ['00000', '00000'],
+    ['000;-000', '000'],
+    ['0'.repeat(16), 'number'],
     ['0.00%', 'number'],
     ['#,##0.00 "Stück"', 'number'],
     ['[Red]-0.00', 'number'],

@@ -9,13 +9,17 @@ const LEAP_DAY_OF_1900 = 60;
 /** 9999-12-31, the last day that spreadsheets know. */
 const DAYS_MAX = 2_958_466;
 
-/** A number as a spreadsheet shows it: without the digits that only binary fractions have, or as the date it means. */
+/**
+ * A number as a spreadsheet shows it: without the digits that only binary fractions have, as the date it means, or with
+ * the zeros in front that its format asks for.
+ */
 export function numberText(raw: string, kind: NumberKind, isFrom1904: boolean): string {
   const value = Number(raw);
   if (raw.trim() === '' || !Number.isFinite(value)) return raw;
   if (kind === 'date' && value >= 0 && value < DAYS_MAX) return dateText(value, isFrom1904);
   if (kind === 'time' && value >= 0 && value < DAYS_MAX) return timeText(value);
-  return String(Number(value.toPrecision(15)));
+  const text = String(Number(value.toPrecision(15)));
+  return kind.startsWith('0') && /^\d+$/.test(text) ? text.padStart(kind.length, '0') : text;
 }
 
 function dateText(days: number, isFrom1904: boolean): string {

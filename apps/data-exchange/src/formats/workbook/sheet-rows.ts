@@ -10,7 +10,8 @@ import {
   type XmlListener,
 } from './xml-scanner.ts';
 
-export type SheetRow = [number: number, cells: string[]];
+/** The third part is where cells hold errors of formulas, such as `#N/A`, if there are any. */
+export type SheetRow = [number: number, cells: string[], errorCells?: number[]];
 
 export interface SheetContext {
   strings: Pick<SharedStrings, 'get'>;
@@ -29,6 +30,7 @@ const ROW_LENGTH_MAX = 1024 * 1024;
 export function sheetRows(context: SheetContext, take: (row: SheetRow) => void): XmlListener {
   let number = 0;
   let cells: string[] = [];
+  let errorCells: number[] = [];
   let length = 0;
   let column = -1;
   let type = '';
@@ -42,6 +44,7 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
     if (!(named > number && named <= ROWS_MAX)) throw damaged();
     number = named;
     cells = [];
+    errorCells = [];
     length = 0;
     column = -1;
   };
@@ -62,10 +65,11 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
     const place = Math.min(column, context.columnsMax);
     while (cells.length < place) cells.push('');
     cells[place] = text;
+    if (type === 'e') errorCells.push(place);
   };
   const endRow = (): void => {
     while (cells.length > 0 && cells.at(-1) === '') cells.pop();
-    if (cells.length > 0) take([number, cells]);
+    if (cells.length > 0) take(errorCells.length > 0 ? [number, cells, errorCells] : [number, cells]);
   };
 
   return {

@@ -5,6 +5,8 @@ import { readZipPart } from './zip-part.ts';
 
 export interface Sheet {
   name: string;
+  /** Nobody who opens the workbook sees it. */
+  isHidden: boolean;
   part: ZipEntry;
 }
 
@@ -39,10 +41,10 @@ export async function readWorkbookParts(file: RandomAccess): Promise<WorkbookPar
   const partOf = (type: string) =>
     parts.get(relations.find((relation) => relation.type === type)?.target ?? '');
   const { listed, isFrom1904 } = await readSheetList(file, workbook);
-  const sheets = listed.flatMap(({ name, id }) => {
+  const sheets = listed.flatMap(({ id, ...sheet }) => {
     const relation = relations.find((candidate) => candidate.id === id && candidate.type === 'worksheet');
     const part = relation && parts.get(relation.target);
-    return part ? [{ name, part }] : [];
+    return part ? [{ ...sheet, part }] : [];
   });
   if (sheets.length === 0) throw new UnreadableFile('The workbook has no sheet.');
   return { sheets, sharedStrings: partOf('sharedStrings'), styles: partOf('styles'), isFrom1904 };
@@ -137,7 +139,7 @@ const joined = (folder: string, target: string): string => {
 };
 
 async function readSheetList(file: RandomAccess, workbook: ZipEntry) {
-  const listed: { name: string; id: string }[] = [];
+  const listed: (Omit<Sheet, 'part'> & { id: string })[] = [];
   let isFrom1904 = false;
   let areListed = false;
   const listener: XmlListener = {
@@ -150,7 +152,8 @@ async function readSheetList(file: RandomAccess, workbook: ZipEntry) {
       const name = attributeOf(attributes, 'name') ?? '';
       if (name.length > SHEET_NAME_LENGTH_MAX)
         throw new UnreadableFile(`The name of a sheet has more than ${SHEET_NAME_LENGTH_MAX} characters.`);
-      listed.push({ name, id: attributeOf(attributes, 'id') ?? '' });
+      const isHidden = (attributeOf(attributes, 'state') ?? 'visible') !== 'visible';
+      listed.push({ name, isHidden, id: attributeOf(attributes, 'id') ?? '' });
     },
     close: (element) => {
       areListed ||= element === 'sheets';
