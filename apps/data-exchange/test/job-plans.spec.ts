@@ -189,7 +189,8 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   const operationId = newId();
   const { id: exportId } = await ask(operationId);
   expect((await ask(operationId)).id).toBe(exportId);
-  await exports.cancel(tenantId, (await ask(newId())).id, at);
+  const cancellation = { tenantId, operationId: newId(), operationBodyHash: 'a hash' };
+  await exports.cancel(cancellation, (await ask(newId())).id, at);
   await exports.fail(tenantId, (await ask(newId())).id, 'The disk is full.', at);
   await overdueJobs.list(at);
   await exports.recordStart(tenantId, exportId, at);
