@@ -216,7 +216,9 @@ async function install(project: string): Promise<void> {
     cwd: project,
     env: { ...process.env, NPM_CONFIG_USERCONFIG: join(project, 'npmrc') },
   });
-  await run(join(programs, 'tsc'), [], { cwd: project }).catch((error: { stdout: string }) => {
+  await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], {
+    cwd: project,
+  }).catch((error: { stdout: string }) => {
     throw new Error(`The types do not fit:\n${error.stdout}`);
   });
 }

@@ -48,8 +48,12 @@ async function main() {
 
 /** Where the declarations of each library are, by its alias; written where they are out of date. */
 function declarationPaths(): Record<string, string[]> {
-  const compiler = join(root, 'node_modules', '.bin', 'tsc');
-  execFileSync(compiler, ['--build', project], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  // The compiler of the target `typecheck`: another one would write all declarations anew.
+  const compiler = join(root, 'node_modules', 'typescript-native', 'bin', 'tsc');
+  execFileSync(process.execPath, [compiler, '--build', '--singleThreaded', project], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   const libraries = ['contracts', 'kernel', 'sdk'];
   const declarations = (library: string) => [join(root, 'dist', 'types', library, 'src', '*')];
   return Object.fromEntries(libraries.map((library) => [`@plinth/${library}/*`, declarations(library)]));
