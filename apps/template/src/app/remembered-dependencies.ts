@@ -1,10 +1,8 @@
-import type { Dependencies } from '../render/language/dependencies';
+import { lengthOfNames, type Dependencies } from '../render/language/dependencies';
 
 /** Of the names of all revisions together, and of one revision. */
 const LENGTH_MAX = 4_000_000;
 const REVISION_LENGTH_MAX = 100_000;
-/** A name takes as much memory as so many more characters. */
-const NAME_LENGTH_MIN = 50;
 
 interface Remembered {
   /** Of the last two renderings, both of them. */
@@ -57,7 +55,4 @@ const common = (one: readonly string[], other: readonly string[]): string[] => {
   return one.filter((name) => names.has(name));
 };
 
-const lengthOf = (names: Dependencies): number =>
-  Object.values(names)
-    .flat()
-    .reduce((sum: number, name: string) => sum + NAME_LENGTH_MIN + name.length, 0);
+const lengthOf = (names: Dependencies): number => lengthOfNames(Object.values(names).flat());

@@ -18,7 +18,13 @@ export function excerptOf(text: string, nameByUserId: ReadonlyMap<string, string
 
 /** A text in one line of bounded length. */
 export function toOneLine(text: string): string {
-  const characters = [...text.replace(/\s+/g, ' ').trim()];
+  // No more than is needed to know whether it is too long: a character has at most two code units.
+  const characters = [
+    ...text
+      .replace(/\s+/g, ' ')
+      .trim()
+      .slice(0, 2 * EXCERPT_LENGTH_MAX + 2),
+  ];
   if (characters.length <= EXCERPT_LENGTH_MAX) return characters.join('');
   return `${characters
     .slice(0, EXCERPT_LENGTH_MAX - 1)

@@ -14,9 +14,14 @@ export interface Dependencies {
 /** Characters of the names of all that one rendering depends on: each name is looked up, and kept, in other processes. */
 export const NAMES_LENGTH_MAX = 200_000;
 
-type Named = Record<keyof Dependencies, object>;
+/** A name takes as much memory and work as so many more characters. */
+const NAME_LENGTH = 50;
 
-const lengthOf = (names: readonly string[]): number => names.reduce((sum, name) => sum + name.length, 0);
+/** What names count as where the characters of names are limited. */
+export const lengthOfNames = (names: readonly string[]): number =>
+  names.reduce((sum, name) => sum + NAME_LENGTH + name.length, 0);
+
+type Named = Record<keyof Dependencies, object>;
 
 type Names = Record<keyof Dependencies, Set<string>>;
 
@@ -36,7 +41,7 @@ export class NamesToLoad {
 
   constructor(private readonly known: Named) {
     const { partials, texts, settings } = known;
-    this.length = [partials, texts, settings].reduce((sum, one) => sum + lengthOf(Object.keys(one)), 0);
+    this.length = [partials, texts, settings].reduce((sum, one) => sum + lengthOfNames(Object.keys(one)), 0);
   }
 
   /** @throws LimitError where the names of the rendering are too many or too long together */
@@ -46,7 +51,7 @@ export class NamesToLoad {
       return;
     }
     if (this.missing[kind].has(name)) return;
-    this.length += name.length;
+    this.length += lengthOfNames([name]);
     if (this.length > NAMES_LENGTH_MAX) throw new LimitError('names');
     this.missing[kind].add(name);
   }

@@ -18,6 +18,18 @@ describe('parsed templates', () => {
       await runTask({ kind: 'analyze', source: `${number}${'{{a}}'.repeat(4_000)}`, partials: {} });
     expect(memoryUsed() - before).toBeLessThan(60_000_000);
   });
+
+  it('are kept so also where most of one is the parameters of a macro', async () => {
+    const parameters = Array(50_000).fill('a').join(',');
+    const before = memoryUsed();
+    for (let number = 0; number < 40; number++)
+      await runTask({
+        kind: 'analyze',
+        source: `{% macro m${number}(${parameters}) %}{% endmacro %}`,
+        partials: {},
+      });
+    expect(memoryUsed() - before).toBeLessThan(60_000_000);
+  });
 });
 
 describe('a filter of markup', () => {

@@ -6,7 +6,7 @@ import type { RenderContext } from '../language/render-context';
 import { unifiedDiff } from '../language/diff';
 import { readFrontMatter, type FrontMatter } from '../language/front-matter';
 import { LimitError, Meter } from '../language/meter';
-import { dependenciesOf, NamesToLoad, type Dependencies } from '../language/dependencies';
+import { dependenciesOf, lengthOfNames, NamesToLoad, type Dependencies } from '../language/dependencies';
 import { parseTemplate } from '../language/parse';
 import { TemplateError, walk, type Statement } from '../language/syntax';
 import { toValue, type Dict, type Value } from '../language/values';
@@ -79,7 +79,8 @@ function parseWithFrontMatter(source: string): ParsedTemplate {
 /** A template that takes all room by itself is parsed again each time, which takes most of its time. */
 function keep(source: string, template: ParsedTemplate): void {
   let nodes = source.length / NODE_CHARACTERS;
-  walk(template.statements, { statement: () => nodes++, expression: () => nodes++ });
+  const count = (node: object) => void (nodes += 1 + listLength(node));
+  walk(template.statements, { statement: count, expression: count });
   if (nodes > PARSED_NODES_MAX) return;
   if (parsedTemplates.size >= PARSED_MAX || parsedNodes + nodes > PARSED_NODES_MAX) {
     parsedTemplates.clear();
@@ -88,6 +89,10 @@ function keep(source: string, template: ParsedTemplate): void {
   parsedTemplates.set(source, template);
   parsedNodes += nodes;
 }
+
+/** Of what a node lists, such as the parameters of a macro, which are no nodes. */
+const listLength = (node: object): number =>
+  sumOf(Object.values(node).map((value) => (Array.isArray(value) ? value.length : 0)));
 
 /** Gives an error of the body its line in the whole template. */
 function withTemplateLines<Result>(linesBefore: number, work: () => Result): Result {
@@ -327,8 +332,7 @@ function analyze(task: AnalyzeTask): TaskResult {
       return typeof source === 'string' ? parseWithFrontMatter(source).statements : undefined;
     });
     const paths = [...model.map(({ name }) => name), ...settings];
-    if (paths.reduce((sum, path) => sum + path.length, 0) > VARIABLES_LENGTH_MAX)
-      throw new LimitError('output');
+    if (lengthOfNames(paths) > VARIABLES_LENGTH_MAX) throw new LimitError('output');
     return { kind: 'analyzed', errors: [], model, settings };
   } catch (error) {
     const result = failed('parse', error, task.source, task.partials);
