@@ -131,6 +131,17 @@ export default tseslint.config(
     ignores: ['**/*.spec.ts', 'libs/testing/**'],
     rules: { 'no-restricted-imports': forbid([testsOnly]) },
   },
+  // A text of a stranger can have so many combining marks in a row that normalizing takes minutes.
+  {
+    files: ['apps/*/src/**/*.{ts,tsx}', 'libs/*/src/**/*.ts', 'tools/**/*.ts'],
+    ignores: ['**/*.spec.ts', 'libs/kernel/src/composed.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { property: 'normalize', message: 'Use composed() or plain() of @plinth/kernel/composed.' },
+      ],
+    },
+  },
   { files: ['apps/console/src/**/*.{ts,tsx}'], ...reactHooks.configs.flat.recommended },
   // The rooms of a service (docs/architecture.md). The gateway has no tables and no domain, so it has rooms of its own.
   ...Object.entries({

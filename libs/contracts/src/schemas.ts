@@ -1,3 +1,4 @@
+import { composed, isLongerThan, MARKS_IN_ROW_MAX } from '@plinth/kernel/composed';
 import { isStorableInstant } from '@plinth/kernel/instant';
 import { lengthOf } from '@plinth/kernel/text';
 import { z } from 'zod';
@@ -27,19 +28,21 @@ export const ID_PATTERN = z.regexes.uuid().source.slice('^'.length, -'$'.length)
 export const NOT_ONLY_BLANKS = '^[\\s\\S]*\\S[\\s\\S]*$';
 
 /**
- * Text of at most this many characters (code points), NFC-normalised. A broken rule ends what is looked at of a list of very
+ * Text of at most this many characters (code points), NFC-normalised, without long rows of combining marks. A broken rule ends what is looked at of a list of very
  * many (`parseInput`), as a wrong type does.
  */
 export const text = (lengthMax: number, lengthMin = 0) => {
+  const tooLong = {
+    params: { rule: 'MaximumLength', maximum: lengthMax },
+    message: `At most ${lengthMax} characters.`,
+    abort: true,
+  };
   const schema = z
     .string()
-    .normalize('NFC')
+    .refine((value) => !isLongerThan(lengthMax, value), tooLong)
+    .check(compose)
     // Code points are counted only where the number of code units leaves a doubt.
-    .refine((value) => value.length <= lengthMax || lengthOf(value) <= lengthMax, {
-      params: { rule: 'MaximumLength', maximum: lengthMax },
-      message: `At most ${lengthMax} characters.`,
-      abort: true,
-    })
+    .refine((value) => value.length <= lengthMax || lengthOf(value) <= lengthMax, tooLong)
     .meta({
       maxLength: lengthMax,
       ...(lengthMin > 0 ? { minLength: lengthMin, pattern: NOT_ONLY_BLANKS } : {}),
@@ -51,6 +54,18 @@ export const text = (lengthMax: number, lengthMin = 0) => {
       })
     : schema;
 };
+
+function compose(payload: z.core.ParsePayload<string>): void {
+  const value = composed(payload.value);
+  if (value !== undefined) payload.value = value;
+  else
+    payload.issues.push({
+      code: 'custom',
+      input: payload.value,
+      params: { rule: 'Format' },
+      message: `At most ${MARKS_IN_ROW_MAX} combining marks follow one another.`,
+    });
+}
 
 const ENTITY_TYPE_LENGTH_MAX = 100;
 /** As the content of a character class in a pattern. */
@@ -84,15 +99,14 @@ export const EntityType = text(ENTITY_TYPE_LENGTH_MAX, 1)
   })
   .meta(describeEntityType);
 
+/** A text in a path, NFC-normalised; one that cannot be stored so is left as it is, and not found. */
+export const TextInPath = z.string().overwrite((value) => composed(value) ?? value);
+
 /** An entity type in a path, where a text that cannot be one is malformed. */
-export const EntityTypeInPath = z
-  .string()
-  .normalize('NFC')
-  .refine((value) => EntityType.safeParse(value).success, {
-    params: { rule: 'Format' },
-    message: `must have 1 to ${ENTITY_TYPE_LENGTH_MAX} characters, none of them a control character.`,
-  })
-  .meta(describeEntityType);
+export const EntityTypeInPath = TextInPath.refine((value) => EntityType.safeParse(value).success, {
+  params: { rule: 'Format' },
+  message: `must have 1 to ${ENTITY_TYPE_LENGTH_MAX} characters, none of them a control character.`,
+}).meta(describeEntityType);
 
 /** RFC 5646, 4.4.1: no tag in use is longer. */
 const CULTURE_LENGTH_MAX = 35;

@@ -1,3 +1,4 @@
+import { composed, isLongerThan } from '@plinth/kernel/composed';
 import { parseTimestamp } from '@plinth/kernel/list-query';
 import { isUnstorable, lengthOf } from '@plinth/kernel/text';
 import { isUuid } from '@plinth/kernel/uuid';
@@ -9,13 +10,13 @@ import { rowMessage } from './row-message';
 interface TextOptions extends FieldOptions {
   lengthMax: number;
   /** Store it in Unicode's composed form, so that what looks equal is equal. */
-  normalize?: boolean;
+  compose?: boolean;
   allowsEmpty?: boolean;
   /** Rules beyond the length; returns the text that is stored. */
   refine?(text: string): string | CellError;
 }
 
-export function textField({ lengthMax, normalize, refine, ...options }: TextOptions): ExchangeField {
+export function textField({ lengthMax, compose, refine, ...options }: TextOptions): ExchangeField {
   return {
     ...options,
     type: 'string',
@@ -23,11 +24,12 @@ export function textField({ lengthMax, normalize, refine, ...options }: TextOpti
     sqlType: 'text',
     parse(text) {
       if (isUnstorable(text)) return notOfType('Text', rowMessage('text'));
-      const value = normalize ? text.normalize('NFC') : text;
+      const tooLong = () => breaksRule('MaximumLength', rowMessage('maximumLength', lengthMax));
+      if (isLongerThan(lengthMax, text)) return tooLong();
+      const value = compose ? composed(text) : text;
+      if (value === undefined) return breaksRule('Format', rowMessage('notValid'));
       // Code points are counted only where the number of code units leaves a doubt.
-      if (value.length > lengthMax && lengthOf(value) > lengthMax) {
-        return breaksRule('MaximumLength', rowMessage('maximumLength', lengthMax));
-      }
+      if (value.length > lengthMax && lengthOf(value) > lengthMax) return tooLong();
       return refine ? refine(value) : value;
     },
   };

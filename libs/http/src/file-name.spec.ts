@@ -13,4 +13,16 @@ describe('the name of an uploaded file', () => {
       }),
     );
   });
+
+  it('is composed, and of a long one no more than is kept', () => {
+    expect(cleanFileName('re\u0301sume\u0301.csv')).toBe('résumé.csv');
+    expect(cleanFileName(`${'e\u0301'.repeat(300)}.csv`)).toBe(`${'é'.repeat(251)}.csv`);
+
+    const normalize = jest.spyOn(String.prototype, 'normalize');
+    const name = `a${'\u0301'.repeat(10_000)}${'\u0316'.repeat(10_000)}`;
+    expect(cleanFileName(name)).toBe('\u0316'.repeat(255));
+    cleanFileName('e\u0301'.repeat(10_000));
+    for (const text of normalize.mock.contexts) expect(String(text).length).toBeLessThan(2_000);
+    normalize.mockRestore();
+  });
 });

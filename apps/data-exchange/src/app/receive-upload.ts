@@ -7,6 +7,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import type { CallerCulture } from '@plinth/clients/caller-culture';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
+import { composed } from '@plinth/kernel/composed';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
@@ -78,7 +79,8 @@ export async function receiveUpload(
       ...(await store(content, onBytes, blobKey, blobs)),
     }));
     const { fileName, file, detection } = result;
-    const definitionName = (fields.get('definitionName') ?? '').normalize('NFC');
+    const given = fields.get('definitionName') ?? '';
+    const definitionName = composed(given) ?? given;
     if (definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
     const definition = await owners.find(definitionName);
     if (!definition) throw definitionUnknown(definitionName);

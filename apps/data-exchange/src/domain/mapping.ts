@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ERRORS_COLUMN } from '@plinth/contracts/data-exchange/correction-file';
 import type { ImportColumnMapping } from '@plinth/contracts/data-exchange/shapes';
+import { plain } from '@plinth/kernel/composed';
 import { invalid, type ValidationRule } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import type { DefinitionField } from './definition';
@@ -11,12 +12,7 @@ const FUZZY_MIN = 0.8;
 const SYNONYM_MIN = 0.9;
 
 /** Case, accents, separators and plural brackets make no difference to what a column is called. */
-export const normalizeName = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '');
+export const normalizeName = (name: string): string => plain(name).replace(/[^\p{L}\p{N}]+/gu, '');
 
 /** The same for files with the same columns in any case and order, and for their correction files. */
 export const headerHash = (headers: readonly string[]): string =>
@@ -108,9 +104,9 @@ function headerParts(headers: readonly string[]): (header: string) => string[] {
       beginnings.set(beginning, (beginnings.get(beginning) ?? 0) + 1);
     }
   return (header) => {
-    const plain = header.replace(/\([^()]*\)|\[[^[\]]*\]/g, ' ').trim();
+    const short = header.replace(/\([^()]*\)|\[[^[\]]*\]/g, ' ').trim();
     const below = endings(header).filter(([before]) => beginnings.get(before.join(' '))! > 1);
-    return [...(plain === header.trim() ? [] : [plain]), ...below.map(([, after]) => after.join(' '))];
+    return [...(short === header.trim() ? [] : [short]), ...below.map(([, after]) => after.join(' '))];
   };
 }
 

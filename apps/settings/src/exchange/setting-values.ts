@@ -30,7 +30,7 @@ export const valuesExchange = (parts: ImportParts) =>
         header: 'Name',
         description: 'Name of a setting that some service defines',
         required: true,
-        normalize: true,
+        compose: true,
         lengthMax: NAME_LENGTH_MAX,
         ...synonyms.name,
       }),

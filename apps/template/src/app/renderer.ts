@@ -11,6 +11,7 @@ import {
 } from '@plinth/contracts/template/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
+import { composed } from '@plinth/kernel/composed';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
 import type { ByteBudget } from '@plinth/runtime/process/byte-budget';
@@ -168,7 +169,7 @@ export function templateRenderer({
       throw templateTooExpensive(`A template includes at most ${PARTIALS_MAX} others.`);
     let length = Object.values(known).reduce((sum, text) => sum + (text?.length ?? 0), 0);
     const find = async (name: string): Promise<void> => {
-      const nearest = await templates.findNearest(tenantId, name.normalize('NFC'), culture, revisionChoice);
+      const nearest = await templates.findNearest(tenantId, composed(name) ?? name, culture, revisionChoice);
       const content = nearest?.revision.content ?? null;
       hold(content);
       partials.set(name, content);

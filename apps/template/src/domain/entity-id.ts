@@ -1,4 +1,5 @@
 import { canonicalCulture } from '@plinth/contracts/schemas';
+import { composed } from '@plinth/kernel/composed';
 import type { TemplateKey } from './template-key';
 
 /** The type under which the workflow service knows templates. */
@@ -13,6 +14,6 @@ export const entityIdOf = ({ name, culture }: TemplateKey): string => (culture ?
  */
 export function keyOfEntity(entityId: string): TemplateKey | undefined {
   const [name = '', culture = ''] = entityId.split('~', 2);
-  const key = { name: name.normalize('NFC'), culture: canonicalCulture(culture) };
+  const key = { name: composed(name) ?? name, culture: canonicalCulture(culture) };
   return entityIdOf(key) === entityId ? key : undefined;
 }

@@ -31,7 +31,7 @@ export const templatesExchange = defineExchange({
       header: 'Name',
       description: 'Name of the template',
       required: true,
-      normalize: true,
+      compose: true,
       lengthMax: 200,
       refine: readName,
       ...synonyms.name,
@@ -50,7 +50,7 @@ export const templatesExchange = defineExchange({
       header: 'Category',
       description: 'Name of a category that exists',
       lengthMax: 100,
-      normalize: true,
+      compose: true,
       ...synonyms.category,
     }),
     mimeType: textField({

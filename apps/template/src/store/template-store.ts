@@ -2,6 +2,7 @@ import { type TemplateLifecycleStatus } from '@plinth/contracts/template/shapes'
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { Caller } from '@plinth/kernel/caller';
+import { composed } from '@plinth/kernel/composed';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
@@ -276,7 +277,7 @@ export function templateStore(
         AND: [
           { tenantId, isGone: false },
           ...(status === undefined ? [] : [{ status }]),
-          ...(category ? [{ categoryName: category.normalize('NFC') }] : []),
+          ...(category ? [{ categoryName: composed(category) ?? category }] : []),
           ...(culture === undefined ? [] : [{ culture }]),
           toWhere(list, ['name', 'category']),
         ],

@@ -81,11 +81,8 @@ export const PRESETS_MAX = 200;
 export const PRESET_BYTES_MAX = 1024 * 1024;
 const NAME_LENGTH_MAX = 200;
 
-export const DefinitionName = z
-  .string()
-  .normalize('NFC')
+export const DefinitionName = text(NAME_LENGTH_MAX)
   .min(1)
-  .max(NAME_LENGTH_MAX)
   .meta({ examples: ['Localization.Overrides'] });
 export const PresetName = text(NAME_LENGTH_MAX, 1);
 const SelectedFields = z.array(z.string().max(NAME_LENGTH_MAX)).max(SELECTED_FIELDS_MAX);

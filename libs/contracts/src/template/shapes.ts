@@ -1,7 +1,16 @@
 import { batchOf } from '@plinth/kernel/batch-result';
 import { pagedResult } from '@plinth/kernel/paged-result';
 import { z } from 'zod';
-import { BLANKS, CONTROL_CHARACTERS, Culture, Id, text, Timestamp, textWithout } from '../schemas';
+import {
+  BLANKS,
+  CONTROL_CHARACTERS,
+  Culture,
+  Id,
+  text,
+  TextInPath,
+  Timestamp,
+  textWithout,
+} from '../schemas';
 
 export const TemplateLifecycleStatus = { Draft: 0, PendingReview: 1, Published: 2, Archived: 3 } as const;
 export type TemplateLifecycleStatus = (typeof TemplateLifecycleStatus)[keyof typeof TemplateLifecycleStatus];
@@ -24,7 +33,7 @@ export const TemplateName = text(200, 1)
   .meta({ pattern: `^${textWithout(`/\\\\~${CONTROL_CHARACTERS}`, BLANKS)}$` });
 
 /** A name in a path: one that cannot exist is just not found. */
-export const TemplateNameInPath = z.string().normalize('NFC');
+export const TemplateNameInPath = TextInPath;
 
 const CategoryName = text(100, 1);
 

@@ -1,3 +1,4 @@
+import { plain } from '@plinth/kernel/composed';
 import { isCalendarDay } from '@plinth/kernel/instant';
 import { SHORT_CELL_MAX } from './short-cell';
 
@@ -29,13 +30,9 @@ function existing(year: string, month: string | undefined, day: string): string 
 }
 
 let months: ReadonlyMap<string, string> | undefined;
-const monthOf = (name: string): string | undefined => (months ??= monthsByName()).get(plain(name));
+const monthOf = (name: string): string | undefined => (months ??= monthsByName()).get(plainName(name));
 
-const plain = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .replace(/[\p{M}.]/gu, '')
-    .toLowerCase();
+const plainName = (name: string): string => plain(name).replaceAll('.', '');
 
 /** The names of months, whole and abbreviated; none means another month in another of these languages. */
 function monthsByName(): ReadonlyMap<string, string> {
@@ -44,7 +41,7 @@ function monthsByName(): ReadonlyMap<string, string> {
     for (const width of ['long', 'short'] as const) {
       const { format } = new Intl.DateTimeFormat(language, { month: width, timeZone: 'UTC' });
       for (let month = 0; month < 12; month++)
-        byName.set(plain(format(Date.UTC(2001, month))), String(month + 1).padStart(2, '0'));
+        byName.set(plainName(format(Date.UTC(2001, month))), String(month + 1).padStart(2, '0'));
     }
   return byName;
 }
