@@ -26,8 +26,8 @@ export interface SheetTable {
 type NamedRows = Pick<XlsxFormat, 'headerRow' | 'headerRows' | 'lastRow'>;
 
 /**
- * The table of a sheet, from its first rows: its header in the row that is named, else below titles and notes, as its rows
- * are where it is said to have none; and as for text files how many rows the header has, and what follows the table.
+ * The table of a sheet, from its first rows: its header in the row that is named, else below titles and notes; and as for
+ * text files how many rows the header has, and what follows the table.
  * @param isWhole there are no further rows
  */
 export function tableOfSheet(first: readonly SheetRow[], named: NamedRows, isWhole = false): SheetTable {
@@ -35,7 +35,9 @@ export function tableOfSheet(first: readonly SheetRow[], named: NamedRows, isWho
   const usual = usualCells(sample);
   const isNamed = named.headerRow !== undefined;
   const { headerRow } = named;
-  const index = headerRow ? first.findIndex(([number]) => number >= headerRow) : rowsAbove(sample, usual);
+  const index = headerRow
+    ? first.findIndex(([number]) => number >= headerRow)
+    : rowsNotRead(first, rowsAbove(sample, usual), headerRow);
   const rows = index < 0 ? [] : first.slice(index);
   const [row = headerRow ?? 1] = rows[0] ?? [];
   const preamble: LayoutFinding[] =
@@ -71,6 +73,13 @@ function recordsOf(rows: readonly SheetRow[]): FileRecord[] {
     number,
     cells: cells.length < width ? [...cells, ...Array<string>(width - cells.length).fill('')] : cells,
   }));
+}
+
+/** As for text files, all rows are read where a header was found that is said to be none. */
+function rowsNotRead(first: readonly SheetRow[], above: number, headerRow: number | undefined): number {
+  if (headerRow === undefined) return above;
+  const records = recordsOf(first.slice(above));
+  return headerRowsOf(records, records[0]?.cells.length ?? 0) > 0 ? 0 : above;
 }
 
 /** As many cells as the row in the middle has, ordered by how many they have. */
