@@ -125,7 +125,7 @@ describe('the import of a workbook', () => {
   it('name the column of an error of a formula, also where another property has its name', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
-    const rows = [
+    const rows: ExcelJS.CellValue[][] = [
       ['code', 'title', 'Heading'],
       ['A', { error: '#REF!' }, 'a'],
       ['B', '1', ''],
