@@ -308,6 +308,22 @@ describe('an import', () => {
     expect((await exchange.shop.rows(caller.tenantId)).map(({ code }) => code)).toEqual(['A', 'C', 'E']);
   });
 
+  it('has no row where all cells are blank, as its dry-run and its preview have none', async () => {
+    const caller = aCaller();
+    const content = `code,title\nA,a\n${',\n'.repeat(9_000)}B,\n , \nC,c\n,,,\n`;
+    const jobId = await mappedImport(exchange, caller, content);
+    const http = exchange.as(caller);
+    const counts = { totalRows: 3, failedRows: 1 };
+
+    expect((await http.post(`/imports/${jobId}/preview`)).body.previewRowNumbers).toEqual([2, 9_003, 9_005]);
+    expect((await http.post(`/imports/${jobId}/dry-run`)).body).toMatchObject(counts);
+    const aborted = await http.post(`/imports/${jobId}/dry-run`, { onError: 'abort' });
+    expect(aborted.body).toMatchObject({ ...counts, skippedRows: 2 });
+    await http.post(`/imports/${jobId}/execute`);
+    const report = await reportOf(exchange, caller, jobId);
+    expect(report).toMatchObject({ ...counts, insertedRows: 2, rowErrors: [{ rowNumber: 9_003 }] });
+  });
+
   it('lists failed rows in their order page by page, also those that the version before stored', async () => {
     const caller = aCaller();
     const { tenantId } = caller;

@@ -16,7 +16,7 @@ const line = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 40 }).map((key) => `K${key},Broken,none`) },
   fc.integer({ min: 0, max: 40 }).map((key) => `K${key},unacceptable,1`),
   fc.integer({ min: 0, max: 40 }).map((key) => `K${key},"two\nlines, é",2`),
-  fc.constantFrom('', ',No key,1', 'K1,"never closed,1', 'K2,too,3,many,cells'),
+  fc.constantFrom('', ', ,', ',No key,1', 'K1,"never closed,1', 'K2,too,3,many,cells'),
 );
 const lines = fc.array(line, { minLength: 30, maxLength: 120 });
 const encoding = fc.constantFrom('utf-8', 'utf16le', 'windows-1252');

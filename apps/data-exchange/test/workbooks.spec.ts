@@ -122,6 +122,33 @@ describe('the import of a workbook', () => {
     ]);
   });
 
+  it('name the column of an error of a formula, also where another property has its name', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const rows: ExcelJS.CellValue[][] = [
+      ['code', 'title', 'Heading'],
+      ['A', { error: '#REF!' }, 'a'],
+      ['B', '1', ''],
+    ];
+    const { body: job } = await upload(exchange, caller, await aWorkbook({ Articles: rows }), {
+      fileName: 'articles.xlsx',
+    });
+    await http.post(`/imports/${job.id}/preview`);
+    const mappings = [
+      { sourceColumn: 'code', targetProperty: 'code' },
+      { sourceColumn: 'title', targetProperty: 'stock' },
+      { sourceColumn: 'Heading', targetProperty: 'title' },
+    ];
+    expect((await http.put(`/imports/${job.id}/mappings`, { mappings })).status).toBe(204);
+    await http.post(`/imports/${job.id}/execute`);
+    const { rowErrors } = await reportOf(exchange, caller, job.id);
+
+    expect(rowErrors).toMatchObject([
+      { rowNumber: 2, message: expect.stringMatching(/^title holds #REF!/) },
+      { rowNumber: 3, message: expect.stringContaining('Heading') },
+    ]);
+  });
+
   const correctionOf = async (caller: Caller, jobId: string): Promise<ExcelJS.Workbook> => {
     const { url, headers } = exchange.as(caller).address('GET', `/imports/${jobId}/correction-file`);
     const correction = new ExcelJS.Workbook();

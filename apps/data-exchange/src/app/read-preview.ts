@@ -3,7 +3,7 @@ import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { importableFields, type Definition, type DefinitionField } from '../domain/definition';
 import { headerHash, suggestMappings, withMappings, type ColumnMapping } from '../domain/mapping';
 import type { LayoutFinding } from '../formats/file-format';
-import type { FileRow, FileRows } from '../formats/read-csv';
+import { filledRows, type FileRow, type FileRows } from '../formats/read-csv';
 import type { ImportJob, ImportStore } from '../store/import-store';
 import { keptBytesOf } from '../store/kept-quota';
 import type { MappingStore } from '../store/mapping-store';
@@ -64,7 +64,7 @@ export async function readPreview(
 
 async function firstRows({ rows }: FileRows, count: number): Promise<FileRow[]> {
   const first: FileRow[] = [];
-  for await (const piece of rows) {
+  for await (const piece of filledRows(rows)) {
     first.push(...piece.slice(0, count - first.length));
     if (first.length >= count) break;
   }

@@ -6,7 +6,7 @@ import { withFileColumns, type FailedRowWithCells } from '../domain/failed-row';
 import type { RowCounts } from '../domain/import-job';
 import { mappedColumns } from '../domain/mapped-columns';
 import type { FileFormat } from '../formats/file-format';
-import type { FileRows } from '../formats/read-csv';
+import { filledRows, type FileRows } from '../formats/read-csv';
 import { rowBatches, type RowBatch } from '../formats/row-batches';
 import type { Owners } from '../grpc/owners';
 import { sendRows, type SendEnd, type SendOptions, type SentBatch } from '../grpc/send-rows';
@@ -138,9 +138,11 @@ function withCells(
   columnByProperty: ReadonlyMap<string, string>,
 ) {
   if (failedRows.length === 0) return [];
+  // A row that was not sent has its errors at columns of the file, which may be called as other properties are.
+  const unsent = new Set<FailedRow>(batch.unreadableRows);
   const cellsByNumber = batch.cellsOf(new Set(failedRows.map(({ rowNumber }) => rowNumber)));
   return failedRows.map((row) => ({
-    ...withFileColumns(row, columnByProperty),
+    ...(unsent.has(row) ? row : withFileColumns(row, columnByProperty)),
     cells: cellsByNumber.get(row.rowNumber) ?? [],
   }));
 }
@@ -164,6 +166,6 @@ export const countsAfterAbort = (totalRows: number, failedRows: number): RowCoun
 
 export async function countRows(file: FileRows): Promise<number> {
   let count = 0;
-  for await (const piece of file.rows) count += piece.length;
+  for await (const piece of filledRows(file.rows)) count += piece.length;
   return count;
 }

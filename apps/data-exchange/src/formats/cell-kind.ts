@@ -16,6 +16,9 @@ export const isValue = (cell: string): boolean =>
 /** Whether cells hold nothing, as in the lines of delimiters that spreadsheets write below a table: they are no row. */
 export const isBlank = (cells: readonly string[]): boolean => cells.every((cell) => cell.trim() === '');
 
+/** How many cells hold something. */
+export const filled = (cells: readonly string[]): number => cells.filter((cell) => cell.trim() !== '').length;
+
 const TYPED_SHARE = 0.9;
 const TYPED_CELLS_MIN = 2;
 

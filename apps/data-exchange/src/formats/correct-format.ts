@@ -9,7 +9,7 @@ import {
   type CellEvidence,
 } from './cell-evidence';
 import type { CsvFormat, DateFormat, FileFormat, XlsxFormat } from './file-format';
-import { readCsv } from './read-csv';
+import { filledRows, readCsv } from './read-csv';
 
 /** The corrections of a detected format; what is absent stays as it is. */
 export interface FormatCorrection {
@@ -188,7 +188,7 @@ async function sample(
   const sampled: string[][] = [];
   let length = 0;
   let isWhole = true;
-  for await (const piece of rows) {
+  for await (const piece of filledRows(rows)) {
     for (const { cells } of piece) {
       length += cells.reduce((sum, cell) => sum + cell.length, cells.length);
       isWhole = sampled.length < SAMPLE_ROWS && length <= SAMPLE_LENGTH_MAX;

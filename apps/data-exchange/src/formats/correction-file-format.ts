@@ -4,6 +4,9 @@ import { CsvReader } from './csv-reader';
 import type { CsvFormat, FileFormat } from './file-format';
 import { uniqueHeaders } from './header-names';
 
+/** Its head is read in such pieces, as far as the header. */
+const PIECE_BYTES = 4_096;
+
 /** An import with failed rows. */
 export interface EarlierImport {
   format: FileFormat;
@@ -66,7 +69,12 @@ const encodingOf = (found: CsvFormat, earlier: CsvFormat): CsvFormat['encoding']
     : found.encoding;
 
 function headerOf(head: Buffer, format: CsvFormat): string[] {
-  const text = new TextDecoder(format.encoding).decode(head, { stream: true });
-  const [header] = new CsvReader(format).push(text);
-  return uniqueHeaders((header?.cells ?? []).map(unguard));
+  const decoder = new TextDecoder(format.encoding);
+  const reader = new CsvReader(format);
+  for (let at = 0; at < head.length; at += PIECE_BYTES) {
+    const text = decoder.decode(head.subarray(at, at + PIECE_BYTES), { stream: true });
+    const [header] = reader.push(text);
+    if (header) return uniqueHeaders(header.cells.map(unguard));
+  }
+  return [];
 }

@@ -116,6 +116,17 @@ describe('the CSV reader', () => {
     expect(() => readAll(text, { recordLengthMax: 100 })).toThrow('never closed');
   });
 
+  it('refuses a file where each scan for the end of a quote comes by very many others', () => {
+    const text = `${'"a\n'.repeat(20)}${'"a'.repeat(300_000)}`;
+    expect(() => readAll(text, { recordLengthMax: 500_000 })).toThrow('too many quotes');
+  });
+
+  it('takes a quote for text only where the record is short then', () => {
+    const row = (length: number) => `a,"b,"${'c"'.repeat(length / 2)}\n`;
+    const columnsOf = (length: number) => cellsOf(row(length), { columnCount: 3 })[0]!.length;
+    expect([columnsOf(1_000), columnsOf(100_000)]).toEqual([3, 2]);
+  });
+
   it('reads no more columns than the limit', () => {
     expect(readAll('a,b,c', { columnsMax: 2 })).toEqual([
       { number: 1, cells: ['a', 'b'], error: 'too-many-columns' },

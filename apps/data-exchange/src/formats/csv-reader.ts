@@ -34,6 +34,8 @@ export const RECORD_LENGTH_MAX = 1024 * 1024;
 export const COLUMNS_MAX = 1_000;
 /** Each one is scanned for up to the length of a record, so their number is limited. */
 const UNCLOSED_QUOTES_MAX = 100;
+/** Cells and quotes that those scans come by, of all of them: one may come by hundreds of thousands. */
+const UNCLOSED_STEPS_MAX = 4_000_000;
 const SKIPPED_TEXT_LENGTH_MAX = 1_000;
 
 const LF = 10;
@@ -43,6 +45,8 @@ const INCOMPLETE = -1;
 const NOWHERE = -1;
 /** Quotes of one record that are tried as text. */
 const MALFORMED_CELLS_MAX = 8;
+/** Characters of a record that is read with a quote as text. */
+const REPAIRED_LENGTH_MAX = 64 * 1024;
 
 const escapeCharacters: Record<QuoteEscape, string> = {
   Doubled: '',
@@ -61,6 +65,9 @@ export class CsvReader {
   private ended = false;
   private number: number;
   private unclosedQuotes = 0;
+  private unclosedSteps = 0;
+  /** Cells and quotes that the record was read by so far, as often as it was. */
+  private steps = 0;
   private isSkippingLine = false;
   private readonly delimiter: number;
   private readonly quote: string;
@@ -142,6 +149,7 @@ export class CsvReader {
         position = this.skipPlainLines(position);
         if (position >= this.text.length) break;
       }
+      this.steps = 0;
       const next = this.repaired(position, this.readRecord(position));
       const isTooLong = (next === INCOMPLETE ? this.text.length : next) - position > this.recordLengthMax;
       if (next === INCOMPLETE && !isTooLong) break;
@@ -166,7 +174,7 @@ export class CsvReader {
     const isFitting = cells.length === columnCount && !isUnclosed;
     if (columnCount === undefined || malformed.length === 0 || isFitting || next === INCOMPLETE) return next;
     for (const quote of malformed.slice(0, MALFORMED_CELLS_MAX)) {
-      const end = this.readRecord(start, quote);
+      const end = this.readRecord(start, { asText: quote, stopAt: start + REPAIRED_LENGTH_MAX });
       if (end !== INCOMPLETE && !this.isUnclosed && this.cells.length === columnCount) return end;
     }
     this.cells = cells;
@@ -192,9 +200,14 @@ export class CsvReader {
   private skipRecord(start: number, records: FileRecord[]): number {
     const end = this.skipLine(start);
     const isOneLine = end - start > this.recordLengthMax;
-    if (!isOneLine && ++this.unclosedQuotes > UNCLOSED_QUOTES_MAX) {
-      throw new UnreadableFile(`More than ${UNCLOSED_QUOTES_MAX} records have a quote that is never closed.`);
+    if (!isOneLine) {
+      this.unclosedQuotes++;
+      this.unclosedSteps += this.steps;
     }
+    if (this.unclosedQuotes > UNCLOSED_QUOTES_MAX)
+      throw new UnreadableFile(`More than ${UNCLOSED_QUOTES_MAX} records have a quote that is never closed.`);
+    if (this.unclosedSteps > UNCLOSED_STEPS_MAX)
+      throw new UnreadableFile('Behind quotes that are never closed, the file has too many quotes.');
     const text = this.text.slice(start, Math.min(end, start + SKIPPED_TEXT_LENGTH_MAX)).trimEnd();
     records.push({ number: this.number, cells: [text], error: isOneLine ? 'too-long' : 'unclosed-quote' });
     return end;
@@ -207,8 +220,11 @@ export class CsvReader {
     return lineEnd < 0 ? this.text.length : lineEnd + 1;
   }
 
-  /** Reads the cells of the record at `start`, a quote at `asText` as text, and returns where the next one starts. */
-  private readRecord(start: number, asText = NOWHERE): number {
+  /**
+   * Reads the cells of the record at `start`, a quote at `asText` as text, and returns where the next one starts.
+   * @param stopAt a record that goes on here is incomplete
+   */
+  private readRecord(start: number, { asText = NOWHERE, stopAt = Infinity } = {}): number {
     const { text, delimiter } = this;
     this.cells = [];
     this.isUnclosed = false;
@@ -217,15 +233,15 @@ export class CsvReader {
     for (;;) {
       position =
         text.charCodeAt(position) === this.quoteCode && position !== asText
-          ? this.readQuoted(position)
+          ? this.readQuoted(position, stopAt)
           : this.readPlain(position);
-      if (position === INCOMPLETE) return INCOMPLETE;
+      if (position === INCOMPLETE || position > stopAt) return INCOMPLETE;
       if (position >= text.length) return text.length;
       if (text.charCodeAt(position) !== delimiter) return position + this.lineEndLength(position);
       position = this.skipsBlanks ? this.afterBlanks(position + 1) : position + 1;
       if (position >= text.length) {
         if (!this.ended) return INCOMPLETE;
-        if (delimiter !== SPACE) this.cells.push('');
+        if (delimiter !== SPACE) this.addCell(position, position);
         return position;
       }
       // Blanks at the end of a line are no delimiter.
@@ -255,15 +271,25 @@ export class CsvReader {
       }
     }
     if (position >= text.length && !this.ended) return INCOMPLETE;
-    this.cells.push(text.slice(start, position));
+    this.steps++;
+    this.addCell(start, position);
     return position;
   }
 
+  /** One more cell than may be says that there are too many. */
+  private addCell(start: number, end: number, hasEscapes = false): void {
+    if (this.cells.length > this.columnsMax) return;
+    const cell = this.text.slice(start, end);
+    this.cells.push(hasEscapes ? this.unescaped(cell) : cell);
+  }
+
   /** Reads a quoted cell and returns the position of the delimiter or line end after it. */
-  private readQuoted(start: number): number {
+  private readQuoted(start: number, stopAt: number): number {
     const { text, quote: mark, escape } = this;
     let hasEscapes = false;
     for (let quote = text.indexOf(mark, start + 1); quote >= 0; quote = text.indexOf(mark, quote + 1)) {
+      this.steps++;
+      if (quote > stopAt) return INCOMPLETE;
       if (this.isDoubled && text.charCodeAt(quote + 1) === this.quoteCode) {
         hasEscapes = true;
         quote++;
@@ -280,8 +306,7 @@ export class CsvReader {
       // Behind a blank that is the delimiter, the next cell may begin.
       const isEnd = this.delimiter === SPACE && next > quote + 1;
       if (next >= text.length || lineEnd > 0 || isEnd || text.charCodeAt(next) === this.delimiter) {
-        const inner = text.slice(start + 1, quote);
-        this.cells.push(hasEscapes ? this.unescaped(inner) : inner);
+        this.addCell(start + 1, quote, hasEscapes);
         return isEnd ? quote + 1 : next;
       }
       // A single quote inside a quoted cell is text like any other.

@@ -375,6 +375,11 @@ describe('a text file', () => {
     ['with gaps between all of its rows', 'name,city\n' + 'a,b\n\n'.repeat(13_000)],
     ['with one row that is very wide', `${'a,'.repeat(999)}a\n${'b,c\n'.repeat(15_000)}`],
     ['with very many totals', `name,sum\n${'a,1\n'.repeat(13_000)}${totals(13_000n, 190)}`],
+    [
+      'with totals of very many columns',
+      `name,sum\n${',1\n'.repeat(10_000)}${totals(10_000n, 15, ',0'.repeat(997))}`,
+    ],
+    ['with very many lines that name the delimiter', 'sep=,\n'.repeat(11_000)],
   ])('is looked at quickly, %s', (_, text) => {
     const head = text.slice(0, 65_000);
     const before = process.cpuUsage();
@@ -387,10 +392,10 @@ describe('a text file', () => {
 });
 
 /** Rows that each are the sum of all rows above. */
-function totals(sum: bigint, count: number): string {
+function totals(sum: bigint, count: number, further = ''): string {
   let rows = '';
   for (let row = 0; row < count; row++) {
-    rows += `Total,${sum}\n`;
+    rows += `Total,${sum}${further}\n`;
     sum *= 2n;
   }
   return rows;

@@ -1,4 +1,4 @@
-import { ColumnKinds, compareKinds, isValue, kindOf, kindsOfColumns } from './cell-kind';
+import { ColumnKinds, compareKinds, filled, isValue, kindOf, kindsOfColumns } from './cell-kind';
 import type { CsvOptions, FileRecord } from './csv-reader';
 import { detectQuoting } from './detect-quoting';
 import { totalsOf } from './detect-totals';
@@ -71,11 +71,14 @@ function quotingFindings({ quote, escape, skipsBlanks }: CsvLayout, delimiter: s
   ].flat();
 }
 
-const filled = (cells: readonly string[]): number => cells.filter((cell) => cell.trim() !== '').length;
-
-/** How many records stand above the table. One line above two columns may as well be their header. */
+/** How many records stand above the table; the first one may name the delimiter. */
 function preambleOf(records: readonly FileRecord[], width: number): number {
-  if (records.length > 1 && namesDelimiter(records[0]!)) return 1 + preambleOf(records.slice(1), width);
+  const named = records.length > 1 && namesDelimiter(records[0]!) ? 1 : 0;
+  return named + preambleBelow(records.slice(named), width);
+}
+
+/** The same without that line. One line above two columns may as well be their header. */
+function preambleBelow(records: readonly FileRecord[], width: number): number {
   let first = records.findIndex(({ cells }) => cells.length === width && filled(cells) * 2 > width);
   if (first <= 0 || first > PREAMBLE_RECORDS_MAX) return 0;
   if (isSpanning(records[first - 1]!, records[first]!, width)) first--;
@@ -185,6 +188,7 @@ function tableBeginnings(rows: readonly FileRecord[], header: readonly string[])
   const above = new ColumnKinds(header.length);
   const widthAbove = new UsualWidth();
   const widthsBelow = usualWidthsFrom(rows);
+  const isOfNames = rows.length > 0 && hasMostNames(rows[0]!.cells);
   return (index) => {
     const before = rows[index - 1]!;
     widthAbove.add(before);
@@ -194,7 +198,7 @@ function tableBeginnings(rows: readonly FileRecord[], header: readonly string[])
     if (!next || cells.length < 2) return false;
     const isText = cells.every((cell) => kindOf(cell) === 'text');
     // A table whose values are the names of its columns has them from its first row on.
-    if (hasMostNames(cells)) return !hasMostNames(rows[0]!.cells);
+    if (hasMostNames(cells)) return !isOfNames;
     const isApart = number - before.number > 1 || filled(before.cells) <= 1;
     if (!isText || !isApart || next.cells.length !== cells.length) return false;
     // Else the records above are as wide as each other, and those from here on as wide as each other.

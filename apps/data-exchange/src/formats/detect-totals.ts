@@ -52,9 +52,33 @@ function ruledLinesOf(rows: readonly FileRecord[]): (index: number) => boolean {
 /** A number by each of the signs that may separate its decimals. */
 type Readings = readonly (number | undefined)[];
 
+/** The cells of a column down to one of them that is filled. */
+interface ColumnAbove {
+  row: number;
+  count: number;
+  /** By each reading; undefined where a cell has none. */
+  sums: Readings;
+  /** How many are not zero. */
+  summed: number;
+  hasText: boolean;
+  /** Each number is one more than the one before, as ids are: 3 is the sum of 0, 1 and 2 by chance. */
+  isCounting: boolean;
+  last: number;
+}
+
+const NOTHING_ABOVE: ColumnAbove = {
+  row: -1,
+  count: 0,
+  sums: [0, 0],
+  summed: 0,
+  hasText: false,
+  isCounting: true,
+  last: 0,
+};
+
 /**
  * Whether a record is a total of those above it, by its index. It is asked for one record after the other, from the last
- * one on, and each cell is read once.
+ * one on; each cell is read once, and what is summed up above a total is known from the cell right above it.
  */
 function totalsAmong(rows: readonly FileRecord[]): (index: number) => boolean {
   const known = new Map<string, Readings>();
@@ -65,45 +89,77 @@ function totalsAmong(rows: readonly FileRecord[]): (index: number) => boolean {
   };
   const isText = (text: string): boolean =>
     text.trim() !== '' && readingsOf(text).every((number) => number === undefined);
+  const withCell = (above: ColumnAbove, [row, text]: FilledCell): ColumnAbove => ({
+    row,
+    count: above.count + 1,
+    sums: readingsOf(text).map((number, reading) => plus(above.sums[reading], number)),
+    summed: above.summed + (NOT_ZERO.test(text) ? 1 : 0),
+    hasText: above.hasText || isText(text),
+    isCounting: isNext(above, text),
+    last: Number(text),
+  });
+  const filledRows: number[] = [];
+  const columns: FilledCell[][] = [];
+  for (const [row, { cells }] of rows.entries()) {
+    if (isBlank(cells) || isRule(cells)) continue;
+    filledRows.push(row);
+    for (const [column, text] of cells.entries())
+      if (text.trim() !== '') (columns[column] ??= []).push([row, text]);
+  }
+  const summedColumns = new Map<number, ColumnAbove[]>();
+  const aboveOf = (column: number, total: number): ColumnAbove => {
+    const above = summedColumns.get(column) ?? summedUp(columns[column] ?? [], withCell);
+    summedColumns.set(column, above);
+    while (above.length > 0 && above.at(-1)!.row >= total) above.pop();
+    return above.at(-1) ?? NOTHING_ABOVE;
+  };
   /** Whether a number is the sum of the numbers above it, as one of both signs separates their decimals. */
-  const isSumOf = (cell: string, texts: readonly string[]): boolean =>
+  const isSumOf = (cell: string, { sums, count }: ColumnAbove): boolean =>
     readingsOf(cell).some((total, reading) => {
-      if (total === undefined) return false;
-      let sum = 0;
-      for (const text of texts) {
-        const number = readingsOf(text)[reading];
-        if (number === undefined) return false;
-        sum += number;
-      }
-      return Math.abs(sum - total) < Math.min(ROUNDING * (texts.length + 1), 0.5);
+      const sum = sums[reading];
+      return (
+        total !== undefined &&
+        sum !== undefined &&
+        Math.abs(sum - total) < Math.min(ROUNDING * (count + 1), 0.5)
+      );
     });
-  const above = rows.flatMap(({ cells }, index) =>
-    isBlank(cells) || isRule(cells) ? [] : [{ cells, index }],
-  );
 
   return (total) => {
     const { cells } = rows[total]!;
     const texts = cells.filter(isText);
     if (texts.length !== 1 || !LABEL.test(texts[0]!.trim())) return false;
-    while (above.length > 0 && above.at(-1)!.index >= total) above.pop();
-    if (above.length < SUMMED_ROWS_MIN) return false;
+    while (filledRows.length > 0 && filledRows.at(-1)! >= total) filledRows.pop();
+    if (filledRows.length < SUMMED_ROWS_MIN) return false;
     let sums = 0;
     for (const [column, cell] of cells.entries()) {
       if (cell.trim() === '' || isText(cell)) continue;
-      const numbers = above.map((row) => row.cells[column] ?? '').filter((text) => text.trim() !== '');
-      if (numbers.some(isText)) continue;
-      if (!isSumOf(cell, numbers)) return false;
-      const summed = numbers.filter((number) => NOT_ZERO.test(number));
-      if (summed.length >= SUMMED_NUMBERS_MIN && NOT_ZERO.test(cell) && !isCounting([...numbers, cell]))
-        sums++;
+      const above = aboveOf(column, total);
+      if (above.hasText) continue;
+      if (!isSumOf(cell, above)) return false;
+      if (above.summed >= SUMMED_NUMBERS_MIN && NOT_ZERO.test(cell) && !isNext(above, cell)) sums++;
     }
     return sums > 0;
   };
 }
 
-/** Whether each number is one more than the one before, as ids are: 3 is the sum of 0, 1 and 2 by chance. */
-const isCounting = (texts: readonly string[]): boolean =>
-  texts.every((text, index) => index === 0 || Number(text) === Number(texts[index - 1]) + 1);
+type FilledCell = readonly [row: number, text: string];
+
+/** The column down to each of its cells. */
+function summedUp(
+  cells: readonly FilledCell[],
+  withCell: (above: ColumnAbove, cell: FilledCell) => ColumnAbove,
+): ColumnAbove[] {
+  const summed: ColumnAbove[] = [];
+  for (const cell of cells) summed.push(withCell(summed.at(-1) ?? NOTHING_ABOVE, cell));
+  return summed;
+}
+
+const plus = (sum: number | undefined, number: number | undefined): number | undefined =>
+  sum === undefined || number === undefined ? undefined : sum + number;
+
+/** Whether a number goes on counting. */
+const isNext = ({ isCounting, count, last }: ColumnAbove, text: string): boolean =>
+  isCounting && (count === 0 || Number(text) === last + 1);
 
 /** Whether a record is a line of `---` or `===`, in all cells that are filled. */
 function isRule(cells: readonly string[]): boolean {

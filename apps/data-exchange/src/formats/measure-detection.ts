@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { FormatDetector } from './detect-format';
 import { pollutedFiles, scoreOf } from './polluted-files';
-import { readCsv } from './read-csv';
+import { filledRows, readCsv } from './read-csv';
 
 export interface DetectionMeasure {
   fileCount: number;
@@ -45,6 +45,6 @@ async function load(text: string): Promise<string[][] | undefined> {
   const { format } = detection;
   const { headers, rows } = await readCsv(Readable.from([Buffer.from(text)]), format);
   const loaded = format.headerRow === 0 ? [] : [headers.map((name) => name.replace(/^Column \d+$/, ''))];
-  for await (const piece of rows) loaded.push(...piece.map(({ cells }) => cells));
+  for await (const piece of filledRows(rows)) loaded.push(...piece.map(({ cells }) => cells));
   return loaded;
 }

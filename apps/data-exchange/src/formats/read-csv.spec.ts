@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { plainFormat } from '../../test/plain-format';
 import { COLUMNS_MAX } from './csv-reader';
 import type { CsvFormat } from './file-format';
-import { readCsv } from './read-csv';
+import { filledRows, readCsv } from './read-csv';
 import { UnreadableFile } from './unreadable-file';
 
 describe('a text file', () => {
@@ -28,9 +28,17 @@ describe('a text file', () => {
     const text = 'code,title\nA,a\n,\n  ,\nB,\n,,\n"",""\n';
     const { rows } = await readCsv(Readable.from([Buffer.from(text)]), plainFormat);
     const numbers: number[] = [];
-    for await (const piece of rows) numbers.push(...piece.map(({ number }) => number));
+    for await (const piece of filledRows(rows)) numbers.push(...piece.map(({ number }) => number));
 
     expect(numbers).toEqual([2, 5]);
+  });
+
+  it('of one column has a row where its cell is blank', async () => {
+    const { rows } = await readCsv(Readable.from([Buffer.from('code\nA\n""\n')]), plainFormat);
+    const numbers: number[] = [];
+    for await (const piece of filledRows(rows)) numbers.push(...piece.map(({ number }) => number));
+
+    expect(numbers).toEqual([2, 3]);
   });
 
   it('is closed where its header has more columns than are read', async () => {

@@ -15,6 +15,8 @@ export interface FileRow {
   number: number;
   cells: string[];
   error?: RowErrorReason;
+  /** All of its cells are blank: it is no row, but a batch has room for it, as versions before gave it. */
+  isBlank?: true;
   /** Where the texts of a workbook are whose end may be missing. */
   cutCells?: readonly number[];
   /** The cells of a workbook that hold an error of its formulas instead of a value. */
@@ -40,12 +42,17 @@ export interface FileRows {
   lastRow: number;
   /** What is unusual about the file. */
   findings: LayoutFinding[];
-  /** Rows in pieces, in their order. */
+  /** Rows in pieces, in their order, blank ones included. */
   rows: AsyncGenerator<FileRow[]>;
   /** Bytes of the file that are read. */
   bytesRead(): number;
   /** Closes the file, whether or not its rows were read. */
   close(): Promise<void>;
+}
+
+/** The rows of a file without blank ones. */
+export async function* filledRows(pieces: AsyncIterable<FileRow[]>): AsyncGenerator<FileRow[]> {
+  for await (const piece of pieces) yield piece.filter(({ isBlank }) => !isBlank);
 }
 
 /** A range of a file that does not begin with the header. */
@@ -140,16 +147,15 @@ async function* dataRows(
     const row: FileRow = record;
     for (let index = 0; index < row.cells.length; index++) row.cells[index] = textOf(row.cells[index]!);
     if (row.error) return row;
+    if (headers.length > 1 && isBlank(record.cells)) row.isBlank = true;
     if (record.cells.length > headers.length) row.error = 'too-many-cells';
     else if (hasInvalidBytes && record.cells.some((cell) => cell.includes('\ufffd')))
       row.error = 'invalid-bytes';
     return row;
   };
   try {
-    const isRow = ({ number, cells, error }: FileRecord): boolean =>
-      number <= lastRow &&
-      (error !== undefined || headers.length === 1 || !isBlank(cells)) &&
-      !(headerRow > 0 && isRepeatedHeader(cells, headers));
+    const isRow = ({ number, cells }: FileRecord): boolean =>
+      number <= lastRow && !(headerRow > 0 && isRepeatedHeader(cells, headers));
     const toRows = (records: FileRecord[]): FileRow[] => records.filter(isRow).map(toRow);
     let last = rest.at(-1)?.number ?? 0;
     if (rest.length > 0) yield toRows(rest);

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { aRawWorkbook, sheetOf, stringsOf } from '../../test/a-zip';
+import { aRawWorkbook, inlineCell, sheetOf, stringsOf } from '../../test/a-zip';
+import { filledRows } from './read-csv';
 import { piecesOf, readXlsx } from './read-xlsx';
 import { writeXlsx } from './xlsx-writer';
 
@@ -27,6 +28,35 @@ describe('readXlsx', () => {
     // Each of them lost its last rows in a third of all cases.
     const readers = Array.from({ length: 8 }, countSlowly);
     expect(await Promise.all(readers)).toEqual(readers.map(() => ROWS));
+  });
+
+  it('has no row where all cells are blank, and of one column has it', async () => {
+    const numbersOf = async (row: string) => {
+      const sheet = sheetOf(
+        `<row r="1">${row.replaceAll('@', '1')}</row><row r="2">${row.replaceAll('@', '2')}</row>` +
+          `<row r="3">${inlineCell('A3', '  ')}</row>`,
+      );
+      const workbook = aRawWorkbook({ 'xl/worksheets/sheet1.xml': sheet });
+      const numbers: number[] = [];
+      for await (const rows of filledRows((await readXlsx(Readable.from([workbook]), {})).rows))
+        numbers.push(...rows.map(({ number }) => number));
+      return numbers;
+    };
+
+    expect(await numbersOf(inlineCell('A@', 'Stock @') + inlineCell('B@', 'Title @'))).toEqual([2]);
+    expect(await numbersOf(inlineCell('A@', 'Stock @'))).toEqual([2, 3]);
+  });
+
+  it('looks for the end of the table among its first thousand rows, whatever pieces they come in', async () => {
+    const columns = ['Code', 'Title'].map((header) => ({ property: header, header, type: 'string' }));
+    const rows = Array.from({ length: 1_010 }, (_, row) => [`K${row}`, `Title ${row}`]);
+    rows[1_005] = ['Code', 'Title'];
+    rows[1_006] = ['Code', 'Title'];
+    const workbook = await buffer(writeXlsx(columns, Readable.from([rows])));
+    const file = await readXlsx(Readable.from([workbook]), {});
+    await file.close();
+
+    expect(file.findings).toEqual([]);
   });
 
   it('names the texts whose end an export may have cut off', async () => {

@@ -61,7 +61,7 @@ export async function readXlsx(
     }
   };
   const rows = noted();
-  const { first, isWhole } = await firstRows(rows, named.headerRow);
+  const { first, further, isWhole } = await firstRows(rows, named.headerRow);
   const table = tableOfSheet(first, named, isWhole);
   const { names, headerRow, headerRows, lastRow, findings } = table;
   if (names.length > COLUMNS_MAX) {
@@ -75,30 +75,36 @@ export async function readXlsx(
     headerRows,
     lastRow,
     findings,
-    rows: dataRows(table, rows, headers),
+    rows: dataRows({ ...table, rest: [...table.rest, ...further] }, rows, headers),
     bytesRead: () => Math.round(share * sizeBytes),
     close: async () => void (await rows.return(undefined)),
   };
 }
 
-/** The first rows, and the rest of their piece: not those above a row that is named. */
+/** The first rows, not those above a row that is named, and what further ones their last piece has. */
 async function firstRows(
   pieces: AsyncGenerator<SheetRow[]>,
   headerRow = 0,
-): Promise<{ first: SheetRow[]; isWhole: boolean }> {
+): Promise<{ first: SheetRow[]; further: SheetRow[]; isWhole: boolean }> {
   const first: SheetRow[] = [];
+  const further: SheetRow[] = [];
   let [cells, length] = [0, 0];
-  while (first.length < HEAD_ROWS && cells < HEAD_CELLS_MAX && length < HEAD_LENGTH_MAX) {
+  const isFull = () => first.length >= HEAD_ROWS || cells >= HEAD_CELLS_MAX || length >= HEAD_LENGTH_MAX;
+  while (!isFull()) {
     const { done, value } = await pieces.next();
-    if (done) return { first, isWhole: true };
+    if (done) return { first, further, isWhole: true };
     for (const row of value) {
       if (row[0] < headerRow) continue;
+      if (isFull()) {
+        further.push(row);
+        continue;
+      }
       first.push(row);
       cells += row[1].length;
       for (const cell of row[1]) length += cell.length;
     }
   }
-  return { first, isWhole: false };
+  return { first, further, isWhole: false };
 }
 
 /** An export, like spreadsheets, cuts longer texts, one earlier where that would halve a character; others write them whole. */
@@ -113,11 +119,10 @@ async function* dataRows(
   const header = names.map((name) => name.trim());
   const last = lastRow || Infinity;
   const isRow = ([number, cells]: SheetRow): boolean =>
-    number <= last &&
-    (headers.length === 1 || !isBlank(cells)) &&
-    !(headerRow > 0 && isRepeatedHeader(cells, header));
+    number <= last && !(headerRow > 0 && isRepeatedHeader(cells, header));
   const toRow = ([number, cells, errors]: SheetRow): FileRow => {
     const row: FileRow = { number, cells };
+    if (headers.length > 1 && isBlank(cells)) row.isBlank = true;
     if (cells.length > headers.length) row.error = 'too-many-cells';
     else {
       if (cells.some(mayBeCut))

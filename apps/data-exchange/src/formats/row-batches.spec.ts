@@ -99,6 +99,29 @@ describe('a batch of rows', () => {
     expect(await failed([0, 1, 2])).toHaveLength(3);
   });
 
+  it('has room for blank rows, which it neither sends nor counts', async () => {
+    async function* pieces(): AsyncGenerator<FileRow[]> {
+      for (let number = 2; number <= 9_001; number++)
+        yield [number % 2 && number < 9_000 ? { number, cells: ['A'] } : blank(number)];
+      for (let number = 9_002; number <= 13_001; number++) yield [blank(number)];
+      yield [{ number: 13_002, cells: ['B'] }];
+    }
+    const blank = (number: number): FileRow => ({ number, cells: ['', ''], isBlank: true });
+    const batches: unknown[] = [];
+    for await (const { number, rowCount, firstRow, payload } of rowBatches(pieces(), {
+      positions: [0],
+      columnCount: 2,
+    }))
+      batches.push([number, rowCount, firstRow, (JSON.parse(payload.toString()) as unknown[]).length]);
+
+    expect(batches).toEqual([
+      [1, 2_000, 2, 2_000],
+      [2, 2_000, 4_002, 2_000],
+      [3, 499, 8_002, 499],
+      [4, 1, 12_002, 1],
+    ]);
+  });
+
   it('has four thousand short rows', async () => {
     async function* pieces() {
       yield Array.from({ length: 10_000 }, (_, index) => ({ number: index + 2, cells: ['A', 'a'] }));

@@ -5,6 +5,7 @@ import type { ErrorCell, FileRow, RowErrorReason } from './read-csv';
 /** Rows of a file that become one transaction of the owner. */
 export interface RowBatch {
   number: number;
+  /** Without blank rows; there may be no other. */
   rowCount: number;
   firstRow: number;
   lastRow: number;
@@ -31,7 +32,8 @@ const KEPT_LENGTH_MAX = 2_000_000;
 
 /**
  * Divides rows into numbered batches of mapped cells. The same file always gives the same batches, because a number
- * must mean the same rows however often they are read. Batches up to `after` are skipped.
+ * must mean the same rows however often they are read, and by whichever version: blank rows take room, though they are
+ * neither sent nor counted. Batches up to `after` are skipped.
  * A batch contains bytes and no objects: it lives as long as its transaction, and the garbage collector would copy its
  * cells again and again.
  */
@@ -56,14 +58,16 @@ export async function* rowBatches(
         number++;
         draft = next();
       }
-      draft.add({ number: row.number, errors }, text, kept);
+      if (row.isBlank) draft.pass(row.number, text, kept);
+      else draft.add({ number: row.number, errors }, text, kept);
     }
   }
-  if (draft.rowCount > 0 && number > after) yield draft.finish(number);
+  if (!draft.isEmpty && number > after) yield draft.finish(number);
 }
 
 class BatchDraft {
-  rowCount = 0;
+  private rowCount = 0;
+  private blankRows = 0;
   private firstRow = 0;
   private lastRow = 0;
   private length = 0;
@@ -88,18 +92,21 @@ class BatchDraft {
     return this.sent.length;
   }
 
+  get isEmpty(): boolean {
+    return this.rowCount + this.blankRows === 0;
+  }
+
   isFullFor(text: string, kept: string): boolean {
-    if (this.rowCount === 0) return false;
+    if (this.isEmpty) return false;
     return (
-      this.rowCount === ROWS_MAX ||
+      this.rowCount + this.blankRows === ROWS_MAX ||
       this.length + text.length > PAYLOAD_LENGTH_MAX ||
       this.keptLength + kept.length > KEPT_LENGTH_MAX
     );
   }
 
   add(row: { number: number; errors: RowErrorDetail[] | undefined }, text: string, kept: string): void {
-    if (this.rowCount === 0) this.firstRow = row.number;
-    this.lastRow = row.number;
+    this.reach(row.number);
     this.rowCount++;
     this.keptLength += kept.length;
     const errors = text.length > PAYLOAD_LENGTH_MAX ? [errorOf('too-long')] : row.errors;
@@ -112,6 +119,19 @@ class BatchDraft {
     this.length += text.length;
     this.readableRows.push(row.number);
     if (!this.sendsAllCells) this.whole.add(kept);
+  }
+
+  /** Takes the room of a row that is blank. */
+  pass(number: number, text: string, kept: string): void {
+    this.reach(number);
+    this.blankRows++;
+    this.keptLength += kept.length;
+    if (text.length <= PAYLOAD_LENGTH_MAX) this.length += text.length;
+  }
+
+  private reach(number: number): void {
+    if (this.isEmpty) this.firstRow = number;
+    this.lastRow = number;
   }
 
   finish(number: number): RowBatch {

@@ -48,6 +48,11 @@ describe('the header of a sheet', () => {
       headerRow: 0,
       rest: all,
     });
+    expect(tableOfSheet([[1, ['Customers']], ...rows], { headerRow: 0 })).toMatchObject({
+      headerRow: 0,
+      findings: [{ code: 'Preamble' }],
+      rest: rows,
+    });
     expect(tableOfSheet(all, { headerRow: 9 })).toMatchObject({ names: [], rest: [] });
   });
 

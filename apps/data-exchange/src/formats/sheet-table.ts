@@ -1,3 +1,4 @@
+import { filled } from './cell-kind';
 import { COLUMNS_MAX, type FileRecord } from './csv-reader';
 import { endOf, headerFindings, headerRowsOf, isSpanning } from './detect-layout';
 import type { LayoutFinding, XlsxFormat } from './file-format';
@@ -33,17 +34,17 @@ export function tableOfSheet(first: readonly SheetRow[], named: NamedRows, isWho
   const sample = first.slice(0, HEADER_SAMPLE_ROWS);
   const usual = usualCells(sample);
   const isNamed = named.headerRow !== undefined;
-  const index = isNamed
-    ? first.findIndex(([number]) => number >= named.headerRow!)
-    : rowsAbove(sample, usual);
+  const { headerRow } = named;
+  const index = headerRow
+    ? first.findIndex(([number]) => number >= headerRow)
+    : rowsNotRead(first, rowsAbove(sample, usual), headerRow);
   const rows = index < 0 ? [] : first.slice(index);
-  const [row = named.headerRow ?? 1] = rows[0] ?? [];
+  const [row = headerRow ?? 1] = rows[0] ?? [];
   const preamble: LayoutFinding[] =
-    !isNamed && index > 0 ? [{ code: 'Preamble', args: [String(row - 1), String(usual)] }] : [];
+    !headerRow && index > 0 ? [{ code: 'Preamble', args: [String(row - 1), String(usual)] }] : [];
   const records = recordsOf(rows);
   const width = records[0]?.cells.length ?? 0;
-  const headerRows =
-    named.headerRow === 0 ? 0 : (named.headerRows ?? (isNamed ? 1 : headerRowsOf(records, width)));
+  const headerRows = headerRow === 0 ? 0 : (named.headerRows ?? (isNamed ? 1 : headerRowsOf(records, width)));
   const end: ReturnType<typeof endOf> = isNamed
     ? { findings: [] }
     : endOf(records, headerRows, { columnCount: width, isWhole });
@@ -74,11 +75,16 @@ function recordsOf(rows: readonly SheetRow[]): FileRecord[] {
   }));
 }
 
-const filled = ([, cells]: SheetRow): number => cells.filter((cell) => cell.trim() !== '').length;
+/** As for text files, all rows are read where a header was found that is said to be none. */
+function rowsNotRead(first: readonly SheetRow[], above: number, headerRow: number | undefined): number {
+  if (headerRow === undefined) return above;
+  const records = recordsOf(first.slice(above));
+  return headerRowsOf(records, records[0]?.cells.length ?? 0) > 0 ? 0 : above;
+}
 
 /** As many cells as the row in the middle has, ordered by how many they have. */
 function usualCells(rows: readonly SheetRow[]): number {
-  const counts = rows.map(filled).sort((left, right) => left - right);
+  const counts = rows.map(([, cells]) => filled(cells)).sort((left, right) => left - right);
   return counts[Math.floor(counts.length / 2)] ?? 0;
 }
 
@@ -88,7 +94,7 @@ function usualCells(rows: readonly SheetRow[]): number {
  */
 function rowsAbove(rows: readonly SheetRow[], usual: number): number {
   if (usual < COLUMNS_MIN) return 0;
-  const header = rows.findIndex((row) => filled(row) * 2 > usual);
+  const header = rows.findIndex(([, row]) => filled(row) * 2 > usual);
   const [, cells = []] = rows[header] ?? [];
   if (header <= 0 || header > ROWS_ABOVE_MAX || cells.length > COLUMNS_MAX) return 0;
   const [upper, lower] = recordsOf(rows.slice(header - 1, header + 1));

@@ -14,11 +14,16 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /** The sheets of a workbook in which something stands before a text of one part. */
-async function sheetsWith(part: string, before: string, filling: string): Promise<string[]> {
-  const files = Object.entries(PARTS).map(([name, content]): ZipFile => {
-    const filled = content.replace(before, () => `${filling}${before}`);
-    return { name, content: name === part ? filled : content };
-  });
+function sheetsWith(part: string, before: string, filling: string): Promise<string[]> {
+  return sheetsOf(
+    Object.entries(PARTS).map(([name, content]): ZipFile => {
+      const filled = content.replace(before, () => `${filling}${before}`);
+      return { name, content: name === part ? filled : content };
+    }),
+  );
+}
+
+async function sheetsOf(files: readonly ZipFile[]): Promise<string[]> {
   // So that it is as dense as workbooks are.
   const bytes = aZip([
     ...files,
@@ -33,6 +38,32 @@ async function sheetsWith(part: string, before: string, filling: string): Promis
 describe('the list of the parts of a workbook', () => {
   it('may be followed by very many names of cells', async () => {
     await expect(sheetsWith('xl/workbook.xml', '</workbook>', FILLING)).resolves.toEqual(['Stock']);
+  });
+
+  it('is in a folder whose name is not much longer than that of others', async () => {
+    const inFolder = (length: number) => {
+      const folder = 'a/'.repeat(length / 2);
+      const root = `<Relationships><Relationship Id="r" Type="x/officeDocument" Target="/${folder}xl/workbook.xml"/></Relationships>`;
+      const moved = Object.entries(PARTS).map(([name, content]) => ({
+        name: name.startsWith('xl/') ? folder + name : name,
+        content,
+      }));
+      return sheetsOf([...moved, { name: '_rels/.rels', content: root }]);
+    };
+    await expect(inFolder(900)).resolves.toEqual(['Stock']);
+    await expect(inFolder(1_100)).rejects.toThrow('name is too long');
+  });
+
+  it('is kept as far as it is read: the first sheet with an id of usual length', async () => {
+    const others = ['x'.repeat(256), 'r1'].flatMap((id) =>
+      ['hyperlink', 'image'].map(
+        (type) => `<Relationship Id="${id}" Type="x/${type}" Target="../workbook.xml"/>`,
+      ),
+    );
+    const relations = `${others.join('')}<Relationship Id="r1" Type="x/worksheet" Target="none.xml"/>`;
+    await expect(sheetsWith('xl/_rels/workbook.xml.rels', '<Relationship ', relations)).resolves.toEqual([
+      'Stock',
+    ]);
   });
 
   it.each([

@@ -22,8 +22,10 @@ export interface WorkbookParts {
 const SHEETS_MAX = 1_000;
 /** Excel allows 31. Every job keeps the names of its sheets. */
 const SHEET_NAME_LENGTH_MAX = 100;
-/** Each sheet is looked up among them. */
 const RELATIONS_MAX = 5_000;
+/** Excel writes `rId1`. */
+const RELATION_ID_LENGTH_MAX = 255;
+const RELATION_TYPES = ['officeDocument', 'worksheet', 'sharedStrings', 'styles'] as const;
 /** Of each part that lists others: the names of cells, of which a workbook may have very many, stand behind its sheets. */
 const BEGINNING_BYTES_MAX = 4 * 1024 ** 2;
 const MAIN_TYPE =
@@ -35,15 +37,16 @@ export async function readWorkbookParts(file: RandomAccess): Promise<WorkbookPar
   const types = parts.get('[content_types].xml');
   if (!types || !(await isSpreadsheet(file, types))) return undefined;
   const root = await readRelations(file, parts, '');
-  const workbook = parts.get(root.find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml');
+  const workbook = root.find(({ type }) => type === 'officeDocument')?.part ?? parts.get('xl/workbook.xml');
   if (!workbook) throw new UnreadableFile('The workbook has no list of its sheets.');
   const relations = await readRelations(file, parts, workbook.name);
-  const partOf = (type: string) =>
-    parts.get(relations.find((relation) => relation.type === type)?.target ?? '');
+  const partOf = (type: Relation['type']) => relations.find((relation) => relation.type === type)?.part;
+  const sheetParts = new Map<string, ZipEntry>();
+  for (const { id, type, part } of relations)
+    if (type === 'worksheet' && !sheetParts.has(id)) sheetParts.set(id, part);
   const { listed, isFrom1904 } = await readSheetList(file, workbook);
   const sheets = listed.flatMap(({ id, ...sheet }) => {
-    const relation = relations.find((candidate) => candidate.id === id && candidate.type === 'worksheet');
-    const part = relation && parts.get(relation.target);
+    const part = sheetParts.get(id);
     return part ? [{ ...sheet, part }] : [];
   });
   if (sheets.length === 0) throw new UnreadableFile('The workbook has no sheet.');
@@ -98,45 +101,47 @@ async function isSpreadsheet(file: RandomAccess, types: ZipEntry): Promise<boole
 interface Relation {
   id: string;
   /** The last part of its type: `worksheet`. */
-  type: string;
-  /** Name of the part, in lower case. */
-  target: string;
+  type: (typeof RELATION_TYPES)[number];
+  part: ZipEntry;
 }
 
-/** What a part refers to; nothing outside the workbook. */
+/** What a part refers to, of what is read of a workbook; nothing outside of it. */
 async function readRelations(
   file: RandomAccess,
   parts: ReadonlyMap<string, ZipEntry>,
   name: string,
 ): Promise<Relation[]> {
-  const folder = name.split('/').slice(0, -1).join('/');
-  const list = parts.get(`${folder}/_rels/${name.split('/').at(-1)}.rels`.replace(/^\//, '').toLowerCase());
+  const folder = name.split('/').slice(0, -1);
+  const list = parts.get([...folder, '_rels', `${name.split('/').at(-1)}.rels`].join('/').toLowerCase());
   if (!list) return [];
   const relations: Relation[] = [];
+  let count = 0;
   const listener: XmlListener = {
     open: (element, attributes) => {
       if (element !== 'Relationship' || attributeOf(attributes, 'TargetMode') === 'External') return;
-      if (relations.length === RELATIONS_MAX) throw new UnreadableFile('The workbook has too many parts.');
-      const target = attributeOf(attributes, 'Target') ?? '';
-      relations.push({
-        id: attributeOf(attributes, 'Id') ?? '',
-        type: (attributeOf(attributes, 'Type') ?? '').split('/').at(-1)!,
-        target: (target.startsWith('/') ? target.slice(1) : joined(folder, target)).toLowerCase(),
-      });
+      if (++count > RELATIONS_MAX) throw new UnreadableFile('The workbook has too many parts.');
+      const id = attributeOf(attributes, 'Id') ?? '';
+      const named = (attributeOf(attributes, 'Type') ?? '').split('/').at(-1);
+      const type = RELATION_TYPES.find((known) => known === named);
+      if (!type || id.length > RELATION_ID_LENGTH_MAX) return;
+      const part = parts.get(nameOf(folder, attributeOf(attributes, 'Target') ?? ''));
+      if (part) relations.push({ id, type, part });
     },
   };
   await scanBeginning(file, list, listener, () => false);
   return relations;
 }
 
-const joined = (folder: string, target: string): string => {
-  const steps = folder === '' ? [] : folder.split('/');
+/** The name of the part that a target in this folder is, in lower case. */
+function nameOf(folder: readonly string[], target: string): string {
+  if (target.startsWith('/')) return target.slice(1).toLowerCase();
+  const steps = [...folder];
   for (const step of target.split('/')) {
     if (step === '..') steps.pop();
     else if (step !== '.') steps.push(step);
   }
-  return steps.join('/');
-};
+  return steps.join('/').toLowerCase();
+}
 
 async function readSheetList(file: RandomAccess, workbook: ZipEntry) {
   const listed: (Omit<Sheet, 'part'> & { id: string })[] = [];

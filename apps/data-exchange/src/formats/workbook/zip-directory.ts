@@ -24,6 +24,8 @@ const ENTRY_BYTES = 46;
 export const LOCAL_HEADER_BYTES = 30;
 const DIRECTORY_BYTES_MAX = 4 * 1024 * 1024;
 const ENTRIES_MAX = 5_000;
+/** Excel writes names of a few dozen; each is compared with others, and joined with them. */
+const NAME_BYTES_MAX = 1_000;
 const UNPACKED_BYTES_MAX = 4 * 1024 ** 3;
 const RATIO_MAX = 300;
 const RATIO_COUNTS_FROM_BYTES = 50 * 1024 ** 2;
@@ -114,6 +116,8 @@ function zip64Field(extra: Buffer): Buffer {
 function requireHarmlessNames(entries: readonly ZipEntry[]): void {
   const names = new Set<string>();
   for (const { name } of entries) {
+    if (Buffer.byteLength(name) > NAME_BYTES_MAX)
+      throw new UnreadableFile('The workbook has a part whose name is too long.');
     const isOutside = /^[/\\]|^[a-z]:|\\|\0/i.test(name) || name.split('/').includes('..');
     if (isOutside) throw new UnreadableFile('The workbook names parts outside of itself.');
     if (names.has(name.toLowerCase())) throw new UnreadableFile('The workbook has two parts of one name.');
