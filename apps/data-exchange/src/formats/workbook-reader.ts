@@ -11,7 +11,7 @@ import {
   type ReaderTask,
 } from './workbook/reader-protocol.ts';
 import { SharedStrings } from './workbook/shared-strings.ts';
-import { sheetRows, type SheetRow } from './workbook/sheet-rows.ts';
+import { CELL_LENGTH, sheetRows, type SheetRow } from './workbook/sheet-rows.ts';
 import { readWorkbookParts, scanPart } from './workbook/workbook-parts.ts';
 import { XmlScanner } from './workbook/xml-scanner.ts';
 import type { RandomAccess } from './workbook/zip-directory.ts';
@@ -52,7 +52,7 @@ async function send(line: ReaderLine): Promise<void> {
   if (!process.stdout.write(`${JSON.stringify(line)}\n`)) await once(process.stdout, 'drain');
 }
 
-const lengthOf = ([, cells]: SheetRow): number => cells.reduce((sum, { length }) => sum + length, 0);
+const lengthOf = ([, cells]: SheetRow): number => cells.reduce((sum, { length }) => sum + length + CELL_LENGTH, 0);
 
 /** Divides rows, whose cells may be long, into pieces that their reader has room for. */
 function* inPieces(rows: readonly SheetRow[]): Generator<SheetRow[]> {

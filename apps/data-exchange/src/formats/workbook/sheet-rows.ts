@@ -25,6 +25,10 @@ const ROWS_MAX = 1_048_576;
 const COLUMNS_OF_SHEET_MAX = 16_384;
 /** As of a record of a text file: many cells may share a long text. */
 const ROW_LENGTH_MAX = 1024 * 1024;
+/** A small file may say the same long text in every row: a thousand characters in each of as many rows as a sheet may have. */
+const SHEET_LENGTH_MAX = 1024 * 1024 * 1024;
+/** Each cell, also an empty one, takes memory and work besides its characters. */
+export const CELL_LENGTH = 3;
 
 /** Converts the XML of a sheet to rows of texts, without empty rows. */
 export function sheetRows(context: SheetContext, take: (row: SheetRow) => void): XmlListener {
@@ -32,6 +36,7 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
   let cells: string[] = [];
   let errorCells: number[] = [];
   let length = 0;
+  let sheetLength = 0;
   let column = -1;
   let type = '';
   let style = 0;
@@ -69,6 +74,9 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
   };
   const endRow = (): void => {
     while (cells.length > 0 && cells.at(-1) === '') cells.pop();
+    sheetLength += length + cells.length * CELL_LENGTH;
+    if (sheetLength > SHEET_LENGTH_MAX)
+      throw new UnreadableFile(`The sheet has more than ${SHEET_LENGTH_MAX} characters.`);
     if (cells.length > 0) take(errorCells.length > 0 ? [number, cells, errorCells] : [number, cells]);
   };
 
