@@ -1,4 +1,5 @@
 import { sheetRows } from './sheet-rows';
+import type { XmlListener } from './xml-scanner';
 
 const MEBI = 1024 * 1024;
 
@@ -6,7 +7,7 @@ const MEBI = 1024 * 1024;
 function readRows(count: number, text: string, reference = 'A'): number {
   let rows = 0;
   const context = { strings: { get: () => text }, kinds: [], isFrom1904: false, columnsMax: 1_000 };
-  const { open, text: read, close } = sheetRows(context, () => rows++);
+  const { open, text: read, close } = sheetRows(context, () => rows++) as Required<XmlListener>;
   for (let row = 1; row <= count; row++) {
     open('row', {});
     open('c', { r: `${reference}${row}`, t: 's' });
