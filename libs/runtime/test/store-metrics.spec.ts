@@ -43,6 +43,30 @@ describe('the metrics of a service', () => {
     expect(text).toMatch(/plinth_database_connections\{state="waiting",process="settings"\} 0\n/);
   });
 
+  it('tell nothing of what waits while a database is silent, which is asked only once', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    const pool = createPool('postgres://nobody@localhost/nothing', silentLog());
+    const metrics = createMetrics('settings');
+    measureStore(metrics, pool);
+    const query = async () => ({
+      rows: [{ unpublished: 1, oldestSeconds: 1, deadLetters: 1, waitingEvents: 1 }],
+    });
+    const connect = jest.spyOn(pool, 'connect');
+    connect.mockImplementation(async () => ({ query, release: () => undefined }) as never);
+    expect(await metrics.metrics()).toMatch(/plinth_outbox_unpublished\{process="settings"\} 1\n/);
+    connect.mockClear().mockImplementation(() => new Promise(() => undefined));
+
+    for (let collection = 0; collection < 2; collection++) {
+      const collected = metrics.metrics();
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(await collected).not.toMatch(/plinth_(outbox_unpublished|dead_letters)\{/);
+    }
+
+    expect(connect).toHaveBeenCalledTimes(1);
+    jest.useRealTimers();
+    await pool.end();
+  });
+
   it('tell which parts answer', async () => {
     const metrics = createMetrics('settings');
     const parts = { postgres: async () => 1, nats: () => Promise.reject(new Error('away')) };
