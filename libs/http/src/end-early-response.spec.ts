@@ -9,6 +9,8 @@ const PIECE = Buffer.alloc(1024 * 1024, 'a');
 const PIECES = 100;
 
 describe('a response that ends while its client is still sending', () => {
+  afterEach(() => void jest.useRealTimers());
+
   it('discards what is sent up to a number of bytes, however long it goes on', async () => {
     let received = 0;
     const refuse = (request: IncomingMessage, response: ServerResponse): void => {
@@ -69,6 +71,5 @@ describe('a response that ends while its client is still sending', () => {
     expect(end.mock.calls.length).toBeLessThan(2);
     jest.advanceTimersByTime(1_000);
     expect(end).toHaveBeenCalledTimes(requests.length);
-    jest.useRealTimers();
   });
 });

@@ -12,6 +12,8 @@ afterAll(async () => {
 });
 
 describe('the metrics of a service', () => {
+  afterEach(() => void jest.useRealTimers());
+
   it('tell how long events wait, how many letters are dead, and how busy the pool is', async () => {
     const database = await createTestDatabase('settings');
     const pool = createPool(database.url, silentLog());

@@ -17,7 +17,7 @@ type EntityMovedEvent = DeliveredEvent<PayloadOf<ReturnType<typeof entityMoved>>
  * replica they come to, and at the sixth an event is taken for one that ends processes.
  */
 const EARLIER_MOVE_DELIVERIES = 3;
-/** So many moves are looked at for one that the owner made later. */
+/** So many moves are looked at for one that the owner made later; an event that comes behind more of them is taken for the last. */
 const NEWEST_MOVES = 20;
 
 /**
@@ -59,7 +59,7 @@ function moveOf({ payload }: EntityMovedEvent, { definition }: EntitySnapshot): 
   return { kind: 'move', transitionName: transition?.name ?? 'Move', from, to };
 }
 
-/** Of the newest moves; one that is put off is recorded before there are so many. */
+/** Whether a move that the owner made later is recorded already. */
 async function isEarlierThanRecorded(tx: Tx, { tenantId, payload }: EntityMovedEvent): Promise<boolean> {
   const { entityType, entityId, movedAt } = payload;
   const [row] = await tx.$queryRawUnsafe<[{ isEarlier: boolean | null }]>(
