@@ -236,6 +236,21 @@ describe('the PDF printer', () => {
     await own.close();
   });
 
+  it('prints on with its browser where the one that would replace it does not start', async () => {
+    const launches = [chromium!.launch];
+    const fail = () => Promise.reject(new Error('There is no memory for a browser.'));
+    const own = printer(
+      { documentsPerBrowser: 1 },
+      { ...chromium!, launch: () => (launches.shift() ?? fail)() },
+    );
+
+    for (const text of ['first', 'second', 'third'])
+      expect(textOfPdf(await own.print(ada, text, {}))).toContain(text);
+
+    expect(await own.browsers()).toBe(1);
+    await own.close();
+  });
+
   it('refuses a PDF with more bytes than it may have, and holds no more of it', async () => {
     const own = printer({ bytesMax: 50_000 });
 

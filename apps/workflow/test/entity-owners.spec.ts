@@ -199,6 +199,30 @@ describe('entities that another service owns', () => {
     expect(await history()).toEqual(['Published Draft owner']);
   });
 
+  it('stay where their last move left them where the event of an earlier one comes after it', async () => {
+    const { tenantId, move, history } = aTemplate('Draft');
+    const record = (from: string, to: string, movedAt: string) => {
+      const moved = movedOf({ entityType: 'Template', entityId: 'welcome', from, to, actorId: 'owner' });
+      const event = { ...eventOf(tenantId, { ...moved, movedAt }), deliveryCount: 4 };
+      return service.db.inTenant(tenantId, (tx) => recordOwnerMove(tx, event));
+    };
+    const recorded = () =>
+      service.db.inTenant(tenantId, (tx) =>
+        tx.entity.findMany({ where: { tenantId }, select: { state: true, approvalId: true } }),
+      );
+    await record('Published', 'Draft', '2026-11-26T10:00:02Z');
+    await record('Draft', 'Published', '2026-11-26T10:00:00Z');
+    await record('Published', 'Archived', '2026-11-26T10:00:01Z');
+
+    expect(await recorded()).toEqual([{ state: 'Draft', approvalId: null }]);
+    expect(await history()).toEqual([
+      'Published Archived owner',
+      'Draft Published owner',
+      'Published Draft owner',
+    ]);
+    expect(await move('ann', 'PendingReview')).toBe('Completed PendingReview');
+  });
+
   it('get one history row for a move that was requested here and published by their owner', async () => {
     const { tenantId, move, history } = aTemplate('Draft');
     await move('ann', 'PendingReview');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { DISCARDED_BYTES_MAX, endEarlyResponse } from './end-early-response';
 
@@ -9,6 +9,8 @@ const PIECE = Buffer.alloc(1024 * 1024, 'a');
 const PIECES = 100;
 
 describe('a response that ends while its client is still sending', () => {
+  afterEach(() => void jest.useRealTimers());
+
   it('discards what is sent up to a number of bytes, however long it goes on', async () => {
     let received = 0;
     const refuse = (request: IncomingMessage, response: ServerResponse): void => {
@@ -48,5 +50,26 @@ describe('a response that ends while its client is still sending', () => {
 
     await Promise.all(ended);
     expect(discarded).toBe(20 * PIECES);
+  });
+
+  it('takes no client for a silent one whose pieces wait for their turn', async () => {
+    jest.useFakeTimers({ now: 0, doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    const end = jest.fn();
+    const requests = Array.from({ length: 20 }, () => {
+      const request = new PassThrough();
+      endEarlyResponse(request as never, { write: () => true, end } as never, 'no');
+      request.write(PIECE.subarray(0, 1_024));
+      return request;
+    });
+    // The first one has its turn, and all others wait for theirs.
+    await new Promise((resolve) => process.nextTick(resolve));
+
+    for (let seconds = 1; seconds < 30; seconds++) {
+      jest.advanceTimersByTime(1_000);
+      requests.forEach((request) => request.write(PIECE.subarray(0, 1_024)));
+    }
+    expect(end.mock.calls.length).toBeLessThan(2);
+    jest.advanceTimersByTime(1_000);
+    expect(end).toHaveBeenCalledTimes(requests.length);
   });
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { inTurns } from '@plinth/runtime/process/in-turns';
 
-/** A client that sends nothing for so long waits for its response, or is away. */
+/** A client that sends nothing for so long waits for its response, or is away. One whose pieces wait for their turn sends. */
 const SILENCE_MILLISECONDS_MAX = 500;
 const MILLISECONDS_MAX = 30_000;
 /** A fast client sends gigabytes in that time. */
@@ -38,12 +38,13 @@ export function endEarlyResponse(
     // Node would read the rest of the body before it took the next request of the connection.
     response.end(() => void (request.complete || socket.destroySoon()));
   };
+  const endInSilence = () => void (discarded.writableLength > 0 ? silenceTimer.refresh() : end());
   const discard = (piece: Buffer): void => {
     discardedBytes += piece.length;
     if (discardedBytes > DISCARDED_BYTES_MAX) end();
     else silenceTimer.refresh();
   };
-  const silenceTimer = setTimeout(end, SILENCE_MILLISECONDS_MAX);
+  const silenceTimer = setTimeout(endInSilence, SILENCE_MILLISECONDS_MAX);
   const endTimer = setTimeout(end, MILLISECONDS_MAX);
   discarded.on('data', discard);
   request.once('end', end).once('close', end).pipe(discarded);

@@ -28,7 +28,7 @@ const newEvent = (tenantId: string) => ({
   payload: { counter: 'counter', amount: 1, position: 1, isPoison: false },
 });
 
-/** Some of names that another release subscribes to, and some that failed and are tried again in a day. */
+/** Many that were processed; and of those that wait, some of names that another release subscribes to, and some that failed and are tried again in a day. */
 async function fill(admin: Client, tenantId: string, count: number): Promise<void> {
   await admin.query(
     `INSERT INTO waiting_event (tenant_id, consumer, event_id, name, envelope, due_at)
@@ -37,6 +37,11 @@ async function fill(admin: Client, tenantId: string, count: number): Promise<voi
        CASE WHEN n % 3 = 1 THEN now() + interval '1 day' ELSE '-infinity' END
      FROM (SELECT n, gen_random_uuid() AS id FROM generate_series(1, $3::int) AS n) AS event`,
     [tenantId, JSON.stringify(newEvent(tenantId)), count],
+  );
+  await admin.query(
+    `INSERT INTO inbox (tenant_id, consumer, event_id)
+     SELECT $1, '${CONSUMER}', gen_random_uuid() FROM generate_series(1, $2::int)`,
+    [tenantId, count],
   );
   // What was processed is removed so in life.
   await admin.query('VACUUM waiting_event');

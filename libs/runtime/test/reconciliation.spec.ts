@@ -283,6 +283,7 @@ describe('reconciliation', () => {
       INSERT INTO outbox (tenant_id, id, name, subject, payload, published_at)
         SELECT '${tenantId}', uuidv7(), 'chaos.earlier', 'counter', '{}', now() FROM generate_series(1, ${before});
       INSERT INTO inbox (tenant_id, consumer, event_id) SELECT tenant_id, 'projection', id FROM outbox;
+      ANALYZE inbox;
       SET enable_seqscan = off`);
     await publish(...Array.from({ length: 500 }, (_, number) => `counter-${number % 50}`));
     const received = await consume('projection');

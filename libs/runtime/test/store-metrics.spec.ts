@@ -12,6 +12,8 @@ afterAll(async () => {
 });
 
 describe('the metrics of a service', () => {
+  afterEach(() => void jest.useRealTimers());
+
   it('tell how long events wait, how many letters are dead, and how busy the pool is', async () => {
     const database = await createTestDatabase('settings');
     const pool = createPool(database.url, silentLog());
@@ -41,6 +43,30 @@ describe('the metrics of a service', () => {
     expect(text).toMatch(/plinth_outbox_oldest_seconds\{process="settings"\} 9\d/);
     expect(text).toMatch(/plinth_dead_letters\{process="settings"\} 1\n/);
     expect(text).toMatch(/plinth_database_connections\{state="waiting",process="settings"\} 0\n/);
+  });
+
+  it('tell nothing of what waits while a database is silent, which is asked only once', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    const pool = createPool('postgres://nobody@localhost/nothing', silentLog());
+    const metrics = createMetrics('settings');
+    measureStore(metrics, pool);
+    const query = async () => ({
+      rows: [{ unpublished: 1, oldestSeconds: 1, deadLetters: 1, waitingEvents: 1 }],
+    });
+    const connect = jest.spyOn(pool, 'connect');
+    connect.mockImplementation(async () => ({ query, release: () => undefined }) as never);
+    expect(await metrics.metrics()).toMatch(/plinth_outbox_unpublished\{process="settings"\} 1\n/);
+    connect.mockClear().mockImplementation(() => new Promise(() => undefined));
+
+    for (let collection = 0; collection < 2; collection++) {
+      const collected = metrics.metrics();
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(await collected).not.toMatch(/plinth_(outbox_unpublished|dead_letters)\{/);
+    }
+
+    expect(connect).toHaveBeenCalledTimes(1);
+    jest.useRealTimers();
+    await pool.end();
   });
 
   it('tell which parts answer', async () => {

@@ -167,8 +167,9 @@ export function pdfPrinter(
       const { fresh } = await old.successor;
       await Promise.allSettled(fresh);
     } catch {
-      // The next document starts a browser.
+      // It prints on, and its next document tries again.
       delete old.successor;
+      return;
     }
     retire(old);
   };

@@ -1,7 +1,7 @@
 import type { entityMoved } from '@plinth/contracts/workflow/events';
 import type { DeliveredEvent, PayloadOf } from '@plinth/kernel/event';
 import { SYSTEM_ACTOR } from '../domain/actor';
-import { changeOf, type TransitionEvent } from '../domain/change';
+import { changeOf, type Change, type TransitionEvent } from '../domain/change';
 import type { EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
 import { commitChange, findMover, holdDefinition, readEntity } from './entity-statements';
@@ -17,6 +17,8 @@ type EntityMovedEvent = DeliveredEvent<PayloadOf<ReturnType<typeof entityMoved>>
  * replica they come to, and at the sixth an event is taken for one that ends processes.
  */
 const EARLIER_MOVE_DELIVERIES = 3;
+/** So many moves are looked at for one that the owner made later; an event that comes behind more of them is taken for the last. */
+const NEWEST_MOVES = 20;
 
 /**
  * Records a move that an owner made. A move that was requested here is recorded already, unless the owner's response was
@@ -25,7 +27,7 @@ const EARLIER_MOVE_DELIVERIES = 3;
  */
 export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<void> {
   const { tenantId, payload } = event;
-  const { moveId, entityType, entityId, movedBy, previousState: from, newState: to } = payload;
+  const { moveId, entityType, entityId, movedBy } = payload;
   const key = { tenantId, entityType, entityId };
   if (await findMover(tx, tenantId, moveId)) return;
 
@@ -38,14 +40,46 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
     await commit(tx, event, snapshot, { kind: 'approve', approval, seat: movedBy });
     return;
   }
+  if (snapshot.moves > 0 && (await isEarlierThanRecorded(tx, event))) {
+    await recordEarlierMove(tx, event, snapshot);
+    return;
+  }
   requireEarlierMove(event, snapshot);
   if (approval) await commit(tx, event, snapshot, { kind: 'overtake', approval, isMoved: true });
   const current = approval
     ? (await readEntity(tx, key, { userId, now: new Date() }, known)).snapshot
     : snapshot;
-  const transitions = current.definition?.definition.transitions ?? [];
+  await commit(tx, event, current, moveOf(event, current));
+}
+
+function moveOf({ payload }: EntityMovedEvent, { definition }: EntitySnapshot): TransitionEvent {
+  const { previousState: from, newState: to } = payload;
+  const transitions = definition?.definition.transitions ?? [];
   const transition = transitions.find((candidate) => candidate.from === from && candidate.to === to);
-  await commit(tx, event, current, { kind: 'move', transitionName: transition?.name ?? 'Move', from, to });
+  return { kind: 'move', transitionName: transition?.name ?? 'Move', from, to };
+}
+
+/** Whether a move that the owner made later is recorded already. */
+async function isEarlierThanRecorded(tx: Tx, { tenantId, payload }: EntityMovedEvent): Promise<boolean> {
+  const { entityType, entityId, movedAt } = payload;
+  const [row] = await tx.$queryRawUnsafe<[{ isEarlier: boolean | null }]>(
+    `SELECT max(transitioned_at) FILTER (WHERE owner_move_id IS NOT NULL) > $4::timestamptz AS "isEarlier"
+     FROM (SELECT owner_move_id, transitioned_at FROM move
+       WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3
+       ORDER BY tenant_id, entity_type, entity_id, position DESC LIMIT ${NEWEST_MOVES}) AS newest`,
+    tenantId,
+    entityType,
+    entityId,
+    new Date(movedAt),
+  );
+  return row.isEarlier === true;
+}
+
+/** Records in the history what was overtaken by a later move: that says where the entity is and whether a request is open. */
+async function recordEarlierMove(tx: Tx, event: EntityMovedEvent, snapshot: EntitySnapshot): Promise<void> {
+  const { state, approval } = snapshot;
+  const change = changeOfMove(event, moveOf(event, snapshot));
+  await write(tx, event, snapshot, { ...change, state: state!, approvalId: approval?.id ?? null });
 }
 
 function requireEarlierMove(
@@ -57,19 +91,29 @@ function requireEarlierMove(
     throw new Error(`The move of ${entityType} ${entityId} to ${previousState} is not recorded yet.`);
 }
 
-async function commit(
+const commit = (
   tx: Tx,
-  { tenantId, payload, actorName }: EntityMovedEvent,
+  event: EntityMovedEvent,
   snapshot: EntitySnapshot,
-  event: TransitionEvent,
-): Promise<void> {
+  made: TransitionEvent,
+): Promise<void> => write(tx, event, snapshot, changeOfMove(event, made));
+
+function changeOfMove({ payload, actorName }: EntityMovedEvent, event: TransitionEvent): Change {
   const { entityType, entityId, movedBy, movedAt, moveId } = payload;
   const isByOwner = event.kind !== 'overtake';
   const actor = isByOwner ? { userId: movedBy, userName: actorName ?? movedBy } : SYSTEM_ACTOR;
   const comment = isByOwner ? payload.comment : null;
   const change = changeOf(event, { entityType, entityId, actor, comment, at: new Date(movedAt) });
-  const made = isByOwner ? { ...change, ownerMoveId: moveId } : change;
-  const committed = await commitChange(tx, tenantId, snapshot, made);
+  return isByOwner ? { ...change, ownerMoveId: moveId } : change;
+}
+
+async function write(
+  tx: Tx,
+  { tenantId, payload: { entityType, entityId } }: EntityMovedEvent,
+  snapshot: EntitySnapshot,
+  change: Change,
+): Promise<void> {
+  const committed = await commitChange(tx, tenantId, snapshot, change);
   // The inbox processes the event again.
   if (typeof committed === 'object' && !(await committed.isWritten))
     throw new Error(`${entityType} ${entityId} was changed meanwhile`);

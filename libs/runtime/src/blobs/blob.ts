@@ -38,6 +38,8 @@ export const blobStoreIsDown = (cause: unknown): Problem =>
  */
 export function contentOf(stored: Readable): Readable {
   const content = new PassThrough();
+  // It may break before anybody listens, who learns of it from the stream.
+  content.on('error', () => undefined);
   stored.once('error', (error) => content.destroy(blobStoreIsDown(error)));
   content.once('close', () => stored.destroy());
   return stored.pipe(content);

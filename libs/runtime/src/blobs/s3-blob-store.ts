@@ -16,10 +16,10 @@ const UPLOAD_PATIENCE_MILLISECONDS = 60_000;
 const CONNECT_MILLISECONDS_MAX = 2_000;
 const SILENCE_MILLISECONDS_MAX = 30_000;
 /**
- * More than a gateway lets a service have of downloads (`UPSTREAM_STREAMS_MAX`): each holds one for as long as its client
- * reads, and without a free one nobody stores or reads anything.
+ * Gateways limit the downloads of a service (`UPSTREAM_STREAMS_MAX` of each gateway), whose number nobody knows here. Each
+ * holds a connection for as long as its client reads, and without a free one nobody stores or reads anything.
  */
-const CONNECTIONS_MAX = 1_200;
+const CONNECTIONS_MAX = Infinity;
 
 /** Keeps files in a bucket of an S3 server. The client is loaded when it is first needed. */
 export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {

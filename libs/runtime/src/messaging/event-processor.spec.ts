@@ -1,7 +1,12 @@
-import type { EventEnvelope } from '@plinth/kernel/event';
+import { eventType, type EventEnvelope } from '@plinth/kernel/event';
+import { newId } from '@plinth/kernel/uuid';
 import fc from 'fast-check';
+import { z } from 'zod';
+import type { RawStatements, TenantDatabase } from '../postgres/postgres';
+import { silentLog } from '../process/log';
 import type { Delivery } from './delivery';
-import { BATCH_SIZE_MAX, bySubject, nextBatch, UNANSWERED_MAX } from './event-processor';
+import { BATCH_SIZE_MAX, bySubject, EventProcessor, nextBatch, UNANSWERED_MAX } from './event-processor';
+import { subscription } from './subscription';
 
 const delivery = fc
   .record({
@@ -45,6 +50,36 @@ describe('the next events of those that wait', () => {
         }
       }),
     );
+  });
+});
+
+describe('events that arrive behind others of their tenant', () => {
+  it('are stored as they were published', async () => {
+    const stored: unknown[] = [];
+    const tx: RawStatements = {
+      $queryRawUnsafe: async <Rows>() => [] as Rows,
+      $executeRawUnsafe: async (_statement, ...values) => stored.push(...values),
+    };
+    const inTenant = <Result>(_tenantId: string, work: (transaction: RawStatements) => Promise<Result>) =>
+      work(tx);
+    const db: TenantDatabase<RawStatements> = { inTenant, inPlatform: (work) => work(tx) };
+    const options = { deliveriesMax: 10, backoffMilliseconds: 1 };
+    const counted = subscription(eventType('counted', z.object({})), async () => undefined);
+    const processor = new EventProcessor('consumer', [counted], db, silentLog(), options, () => undefined);
+    const event = {
+      id: newId(),
+      name: 'counted',
+      tenantId: newId(),
+      subject: '1',
+      payload: {},
+    } as EventEnvelope;
+
+    await processor.processBatch([{ event, deliveryCount: 1, ack: () => undefined } as Delivery]);
+
+    const [waiting] = stored.flatMap((value) =>
+      String(value).startsWith('[') ? JSON.parse(String(value)) : [],
+    );
+    expect(waiting).toEqual({ id: event.id, event, attempts: 0 });
   });
 });
 

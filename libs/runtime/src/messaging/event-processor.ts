@@ -190,7 +190,7 @@ export class EventProcessor<Tx extends RawStatements> {
   private async record(
     tx: Tx,
     tenantId: string,
-    events: readonly EventEnvelope[],
+    events: readonly DeliveredEvent[],
     isTurn: boolean,
   ): Promise<string[]> {
     const wanted = events.filter(({ name }) => this.subscriptions.has(name));
@@ -204,7 +204,7 @@ export class EventProcessor<Tx extends RawStatements> {
       isTurn,
     );
     if (!isTurn && rows.length === 0 && wanted.length > 0) {
-      const waiting = wanted.map((event) => ({ event, attempts: 0 }));
+      const waiting = wanted.map((event) => ({ event: toEnvelope(event), attempts: 0 }));
       await storeWaiting(tx, this.consumer, tenantId, waiting);
     }
     return rows.map(({ id }) => id);
@@ -280,6 +280,9 @@ export function nextBatch(deliveries: readonly Delivery[]): readonly Delivery[] 
 }
 
 const toDelivered = ({ event, deliveryCount }: Delivery): DeliveredEvent => ({ ...event, deliveryCount });
+
+/** As it was published. */
+const toEnvelope = ({ deliveryCount: _, ...event }: DeliveredEvent): EventEnvelope => event;
 
 /** Those of one subject in their order, as far as one service published them: they may have been delivered in another. */
 export const bySubject = (one: EventEnvelope, other: EventEnvelope): number =>

@@ -102,7 +102,8 @@ export interface ConditionalEvent<E extends EventType> extends NewEvent<E> {
 /**
  * Writes events and, in the same statement, the changes that they tell of: a database spends less on one statement than
  * on several. Changes do not see each other's rows.
- * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
+ * @throws ZodError when a payload is not what the catalogue of events says, and RangeError when it has more than
+ * `PAYLOAD_BYTES_MAX` bytes as JSON: bugs of the publisher.
  */
 export async function writeWithEvents(
   tx: RawStatements,
@@ -122,7 +123,8 @@ export interface Writing {
  * one statement so, together with what it leads to.
  * @param decisive a statement that may find nothing to change; it has no `RETURNING`
  * @param toChanges what else changes; each of its statements has this condition
- * @throws ZodError when a payload is not what the catalogue of events says: a bug of the publisher.
+ * @throws ZodError when a payload is not what the catalogue of events says, and RangeError when it has more than
+ * `PAYLOAD_BYTES_MAX` bytes as JSON: bugs of the publisher.
  */
 export function compareAndWrite(
   tx: RawStatements,
@@ -232,10 +234,19 @@ type DueRow = Pick<OutboxRow, 'tenant_id' | 'id' | 'sequence' | 'name'>;
 
 const bySequence = (one: DueRow, other: DueRow): number => (one.sequence < other.sequence ? -1 : 1);
 
-/** Of rows, in their order, the first ones that are not too long together, but at least one. */
+/**
+ * How long a payload is stored, which is not compressed. Its length as text would read and convert each long one, of all
+ * rows that might be published, to publish a few.
+ */
+const PAYLOAD_BYTES = 'pg_column_size(payload)';
+
+/**
+ * Of rows, in their order, the first ones that are not too long together, but at least one. Where rows were locked, so are
+ * those that are left, and other relays pass over them until the end of the transaction.
+ */
 const firstOf = (columns: string, rows: string): string => `
   SELECT ${columns} FROM (
-    SELECT *, sum(octet_length(payload::text)) OVER (ORDER BY sequence) - octet_length(payload::text) AS bytes_before
+    SELECT *, sum(${PAYLOAD_BYTES}) OVER (ORDER BY sequence) - ${PAYLOAD_BYTES} AS bytes_before
     FROM (${rows}) AS next) AS counted
   WHERE bytes_before < ${BATCH_BYTES_MAX}`;
 
@@ -343,7 +354,7 @@ async function publishBatch(
          check_at = CASE WHEN name = ANY (ARRAY (SELECT name FROM event_subscription))
            THEN now() + make_interval(secs => $1::integer) END
        WHERE ctid = ANY (ARRAY (${firstOf('ctid', NEXT_UNPUBLISHED)}))
-       RETURNING ${COLUMNS}, octet_length(payload::text) AS bytes`,
+       RETURNING ${COLUMNS}, ${PAYLOAD_BYTES} AS bytes`,
       confirmSeconds,
     );
     const count = rows.length;

@@ -7,7 +7,10 @@ export interface WaitingEvent {
   attempts: number;
 }
 
-/** Stores events of a tenant until its turn, in this order, except those that were processed. */
+/**
+ * Stores events of a tenant until its turn, in this order, except those that were processed. Each is looked for by its key
+ * (ADR 0022): a join would read everything that the tenant ever had processed.
+ */
 export async function storeWaiting(
   tx: RawStatements,
   consumer: string,
@@ -16,15 +19,15 @@ export async function storeWaiting(
 ): Promise<void> {
   await tx.$executeRawUnsafe(
     `INSERT INTO waiting_event (tenant_id, consumer, event_id, name, envelope, attempts)
-     SELECT $1::uuid, $2, (event ->> 'id')::uuid, event ->> 'name', event, attempts
-     FROM ROWS FROM (jsonb_to_recordset($3::jsonb) AS (event jsonb, attempts integer))
-       WITH ORDINALITY AS waiting (event, attempts, place)
-     WHERE NOT EXISTS (SELECT FROM inbox WHERE tenant_id = $1::uuid AND consumer = $2
-       AND event_id = (event ->> 'id')::uuid)
+     SELECT $1::uuid, $2, waiting.id, event ->> 'name', event, attempts
+     FROM ROWS FROM (jsonb_to_recordset($3::jsonb) AS (id uuid, event jsonb, attempts integer))
+       WITH ORDINALITY AS waiting (id, event, attempts, place)
+     WHERE (SELECT true FROM inbox WHERE tenant_id = $1::uuid AND consumer = $2 AND event_id = waiting.id
+       ORDER BY tenant_id, consumer, event_id LIMIT 1) IS NULL
      ORDER BY place ON CONFLICT DO NOTHING`,
     tenantId,
     consumer,
-    JSON.stringify(events),
+    JSON.stringify(events.map(({ event, attempts }) => ({ id: event.id, event, attempts }))),
   );
 }
 

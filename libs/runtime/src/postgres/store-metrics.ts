@@ -40,7 +40,9 @@ export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairP
       this.set({ state: 'waiting' }, pool.tenantPlaces.waitingCount + pool.platformPlaces.waitingCount);
     },
   });
-  const read = together(() => readInTime(() => readQueues(pool)));
+  // While a database is silent, all that read wait for one query.
+  const ask = together(() => readQueues(pool));
+  const read = () => readInTime(ask);
   const gauge = (name: string, help: string, valueOf: (queues: Queues) => number) =>
     new Gauge({
       name,
@@ -49,6 +51,8 @@ export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairP
       async collect() {
         const queues = await read();
         if (queues) this.set(valueOf(queues));
+        // What was read before would be taken for what is now.
+        else this.remove();
       },
     });
   gauge('plinth_outbox_unpublished', 'Events that are not published yet.', ({ unpublished }) => unpublished);
