@@ -225,11 +225,11 @@ describe('imports and exports of contacts and companies', () => {
         range: 0,
         knowsDuplicates: false,
       });
-      const apply = (number: number, before?: Promise<unknown>) => {
+      const apply = async (number: number, before?: Promise<unknown>) => {
         const rows: RawRow[] = [[number + 1, `C-${number}`, 'Analytical Engines', 'Customer', 'true']];
         const batch = { number, rows, duplicates: [] };
         const applying = { before, onSent: nothing, onWritten: nothing };
-        return session.apply(batch, session.prepare(batch), applying);
+        return session.apply(batch, await session.prepare(batch), applying);
       };
       const stored = () =>
         owner.exportRows(caller, { definition: 'Contacts.Companies', fields: ['externalId'] });
@@ -291,7 +291,9 @@ describe('imports and exports of contacts and companies', () => {
     const rows: RawRow[] = [[2, 'C-1', 'Analytical Engines', 'Customer', 'true']];
     const batch = { number: 1, rows, duplicates: [] };
     const sent = Promise.withResolvers<void>();
-    const writing = importer.tryOut(transaction, batch, importer.prepare(batch), { onSent: sent.resolve });
+    const writing = importer.tryOut(transaction, batch, await importer.prepare(batch), {
+      onSent: sent.resolve,
+    });
     await sent.promise;
     await Promise.all([expect(writing).rejects.toThrow('has ended'), close()]);
 
@@ -318,10 +320,10 @@ describe('imports and exports of contacts and companies', () => {
         knowsDuplicates: false,
       });
       let number = 0;
-      const tryOut = (...externalIds: string[]) => {
+      const tryOut = async (...externalIds: string[]) => {
         const rows = externalIds.map((id, at): RawRow => [number * 10 + at + 2, id, 'tried out', 'Post']);
         const batch = { number: ++number, rows, duplicates: [] };
-        return session.apply(batch, session.prepare(batch), { onSent: nothing, onWritten: nothing });
+        return session.apply(batch, await session.prepare(batch), { onSent: nothing, onWritten: nothing });
       };
       return { tryOut, close: session.close };
     };

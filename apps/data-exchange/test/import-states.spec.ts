@@ -3,11 +3,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Caller } from '@plinth/kernel/caller';
+import { Problem } from '@plinth/kernel/problem';
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
 import { failImport } from '../src/app/end-import';
 import { importInSingleTransaction } from '../src/app/import-in-single-transaction';
-import { JobChanged } from '../src/store/import-store';
+import { importRange } from '../src/app/import-range';
+import { headerHash } from '../src/domain/mapping';
+import { wholeFile } from '../src/formats/record-index';
+import { importStore, JobChanged } from '../src/store/import-store';
 import {
   importFile,
   mappedImport,
@@ -216,6 +220,26 @@ describe('the states of an import', () => {
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'A', title: 'a' }]);
   });
 
+  it('end with all errors of a file whose columns are shifted by one', async () => {
+    const caller = aCaller();
+    const columns = 'code,title,stock,price,isNew,since,seenAt,kind';
+    const shifted = Array.from(
+      { length: 4_000 },
+      (_, row) => `K${row}${',a word that is no value'.repeat(7)}\n`,
+    );
+    const jobId = await mappedImport(exchange, caller, `${columns}\n${shifted.join('')}`);
+
+    const { status, body: dryRun } = await exchange.as(caller).post(`/imports/${jobId}/dry-run`);
+    expect([status, dryRun.finalStatus, dryRun.failedRows]).toEqual([200, 'Failed', 4_000]);
+    await attempt(caller, jobId, 'POST', 'execute');
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({
+      finalStatus: 'Failed',
+      failedRows: 4_000,
+    });
+    const { text } = await exchange.as(caller).get(`/imports/${jobId}/correction-file`);
+    expect(text.trim().split('\r\n')).toHaveLength(4_001);
+  });
+
   it('are sent as events until the end', async () => {
     const caller = aCaller();
     const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
@@ -248,18 +272,114 @@ describe('an import without a worker', () => {
   });
   afterAll(() => exchange.close());
 
-  describe('of all rows or none', () => {
-    /** A job that executes, and nobody runs it yet. */
-    const executing = async (caller: Caller, content: string) => {
-      const jobId = await mappedImport(exchange, caller, content);
-      await exchange.imports.advance(caller.tenantId, jobId, 'execute', {
-        status: 'Executing',
-        options: { onError: 'abort' },
-        caller: { ...caller, permissions: [...caller.permissions] },
-        executedAt: new Date(),
-      });
+  /** A job that executes, and nobody runs it yet. */
+  const started = async (caller: Caller, content: string, onError: 'abort' | 'continue') => {
+    const jobId = await mappedImport(exchange, caller, content);
+    await exchange.imports.advance(caller.tenantId, jobId, 'execute', {
+      status: 'Executing',
+      options: { onError },
+      caller: { ...caller, permissions: [...caller.permissions] },
+      executedAt: new Date(),
+    });
+    return jobId;
+  };
+  const fail = (
+    { tenantId }: Caller,
+    jobId: string,
+    { signal = new AbortController().signal, ...deps }: Partial<DataExchange> & { signal?: AbortSignal } = {},
+  ) => failImport({ ...exchange, ...deps }, { tenantId, jobId, reason: 'Something happened.' }, signal);
+  const cancel = ({ tenantId }: Caller, jobId: string) =>
+    exchange.imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: new Date() });
+  const endOf = async (caller: Caller, jobId: string) =>
+    (await exchange.as(caller).get(`/imports/${jobId}/report`)).body;
+
+  describe.each(['abort', 'continue'] as const)('that cannot continue (on an error: %s)', (onError) => {
+    const content = 'code,title\nA,a\nB,b\n';
+    /** A job whose rows are committed, and whose run was killed before it counted them. */
+    const committed = async (caller: Caller) => {
+      const { tenantId } = caller;
+      const jobId = await started(caller, content, onError);
+      const { signal } = new AbortController();
+      const killed = () => Promise.reject(new Error('killed'));
+      const [imports, ranges] = [
+        { ...exchange.imports, finish: killed },
+        { ...exchange.ranges, countBatch: killed },
+      ];
+      await exchange.ranges.insert(tenantId, jobId, [wholeFile]);
+      const run =
+        onError === 'abort'
+          ? importInSingleTransaction({ ...exchange, imports }, tenantId, jobId, signal)
+          : importRange({ ...exchange, ranges }, { tenantId, jobId, range: 0, keysFirst: false }, signal);
+      await expect(run).rejects.toThrow('killed');
       return jobId;
     };
+
+    it('counts what it committed', async () => {
+      const caller = aCaller();
+      const jobId = await committed(caller);
+
+      await fail(caller, jobId);
+
+      expect(await endOf(caller, jobId)).toMatchObject({
+        finalStatus: onError === 'abort' ? 'Completed' : 'Failed',
+        totalRows: 2,
+        insertedRows: 2,
+      });
+    });
+
+    it('counts it later where its owner is away or the worker stops', async () => {
+      const caller = aCaller();
+      const jobId = await committed(caller);
+      const away = () => {
+        throw new Problem('overloaded', 'The shop is away.');
+      };
+
+      await expect(fail(caller, jobId, { owners: { ...exchange.owners, clientOf: away } })).rejects.toThrow(
+        'away',
+      );
+      await expect(fail(caller, jobId, { signal: AbortSignal.abort(new Error('stops')) })).rejects.toThrow(
+        'stops',
+      );
+      expect((await exchange.imports.get(caller.tenantId, jobId)).status).toBe('Executing');
+
+      await fail(caller, jobId);
+      expect(await endOf(caller, jobId)).toMatchObject({ insertedRows: 2 });
+    });
+
+    it('is Cancelled where that was requested', async () => {
+      const caller = aCaller();
+      const jobId = await started(caller, content, onError);
+      await cancel(caller, jobId);
+
+      await fail(caller, jobId);
+
+      expect(await endOf(caller, jobId)).toMatchObject({ finalStatus: 'Cancelled', insertedRows: 0 });
+    });
+  });
+
+  it('saves confirmed mappings together with the step, so that no retry leaves them out', async () => {
+    const caller = aCaller({ operationId: 'confirm' });
+    const http = exchange.as(caller);
+    const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
+    const { body: preview } = await http.post(`/imports/${job.id}/preview`);
+    const body = { mappings: preview.suggestions, saveForReuse: true };
+    // Whatever is stored after the step is lost with the process.
+    const advance = jest.spyOn(exchange.imports, 'advance');
+    const { advance: original } = importStore(exchange.db);
+    advance.mockImplementationOnce(async (...step) => {
+      await original(...step);
+      throw new Error('killed');
+    });
+    await http.put(`/imports/${job.id}/mappings`, body);
+    advance.mockRestore();
+
+    expect((await http.put(`/imports/${job.id}/mappings`, body)).status).toBe(204);
+    const hash = headerHash(['code', 'title']);
+    expect(await exchange.savedMappings.get(caller.tenantId, 'Shop.Articles', hash)).toHaveLength(2);
+  });
+
+  describe('of all rows or none', () => {
+    const executing = (caller: Caller, content: string) => started(caller, content, 'abort');
     const run = (deps: Partial<DataExchange>, { tenantId }: Caller, jobId: string) =>
       importInSingleTransaction({ ...exchange, ...deps }, tenantId, jobId, new AbortController().signal);
     const runUntilKilledAtEnd = async (caller: Caller, jobId: string) => {
@@ -267,12 +387,6 @@ describe('an import without a worker', () => {
       const imports = { ...exchange.imports, finish };
       await expect(run({ imports }, caller, jobId)).rejects.toThrow('killed');
     };
-    const fail = ({ tenantId }: Caller, jobId: string) =>
-      failImport(exchange, { tenantId, jobId, reason: 'Something happened.' }, new AbortController().signal);
-    const cancel = ({ tenantId }: Caller, jobId: string) =>
-      exchange.imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: new Date() });
-    const endOf = async (caller: Caller, jobId: string) =>
-      (await exchange.as(caller).get(`/imports/${jobId}/report`)).body;
 
     it('counts what a run committed that was killed then, also where it is cancelled since', async () => {
       const caller = aCaller();
@@ -289,20 +403,6 @@ describe('an import without a worker', () => {
         skippedRows: 0,
       });
       expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(2);
-    });
-
-    it('counts what it committed where it could not be ended, however often that was tried', async () => {
-      const caller = aCaller();
-      const jobId = await executing(caller, 'code,title\nA,a\nB,b\n');
-      await runUntilKilledAtEnd(caller, jobId);
-
-      await fail(caller, jobId);
-
-      expect(await endOf(caller, jobId)).toMatchObject({
-        finalStatus: 'Completed',
-        totalRows: 2,
-        insertedRows: 2,
-      });
     });
 
     describe('finds the rows that failed again where the run that found them could not store its end', () => {

@@ -20,7 +20,7 @@ import { importStore } from '../src/store/import-store';
 import { importUndoStore } from '../src/store/import-undo-store';
 import { measureJobs } from '../src/store/job-metrics';
 import { keyStore } from '../src/store/key-store';
-import { mappingStore } from '../src/store/mapping-store';
+import { mappingStore, saveMapping } from '../src/store/mapping-store';
 import { overdueJobStore } from '../src/store/overdue-job-store';
 import { presetStore } from '../src/store/preset-store';
 import { rangeStore } from '../src/store/range-store';
@@ -220,7 +220,8 @@ async function save(db: Database, caller: Caller): Promise<void> {
   const preset = { definitionName: 'Shop.Articles', presetName: 'New', selectedFields: [], format: 'csv' };
   await presets.save({ ...caller, userId: '18' }, { ...preset, includeIdForImport: false, filter: {} });
   expect(await presets.remove({ ...caller, userId: '18' }, 'Shop.Articles', 'New')).toBe(true);
-  await mappingStore(db).save(caller.tenantId, '18', 'header', []);
+  const saved = { definitionName: '18', headerHash: 'header', mappings: [] };
+  await db.inTenant(caller.tenantId, (tx) => saveMapping(tx, caller.tenantId, saved));
 }
 
 /**

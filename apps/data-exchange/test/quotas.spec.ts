@@ -3,6 +3,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { runExport } from '../src/app/run-export';
+import { saveMapping } from '../src/store/mapping-store';
 import {
   importFile,
   mappedImport,
@@ -281,7 +282,8 @@ describe('what is left of an import', () => {
       FROM generate_series(1, 205) AS age`,
     );
 
-    await savedMappings.save(tenantId, 'Shop.Articles', 'newest', []);
+    const newest = { definitionName: 'Shop.Articles', headerHash: 'newest', mappings: [] };
+    await db.inTenant(tenantId, (tx) => saveMapping(tx, tenantId, newest));
 
     expect(await savedMappings.get(tenantId, 'Shop.Articles', 'hash-199')).toHaveLength(1);
     expect(await savedMappings.get(tenantId, 'Shop.Articles', 'hash-200')).toHaveLength(0);

@@ -87,7 +87,7 @@ export function serveExchange(
       if (!start) throw malformed('An import begins with `start`.');
       const { definition, caller } = definitionFor(start.definition, call);
       requireColumns(definition, start.columns);
-      const { commit, ...rest } = start;
+      const { commit, acceptsParts, ...rest } = start;
       const quota = importQuotas[definition.table];
       const options = { ...rest, jobId: requireJobId(start.jobId), format: start, definition, caller, quota };
       const session =
@@ -96,7 +96,7 @@ export function serveExchange(
           : await openImportSession(database, { ...options, commit });
       try {
         await sendMessage(call, { started: { lastBatch: session.lastBatch } });
-        await receiveBatches(call, messages, session);
+        await receiveBatches(call, messages, session, acceptsParts);
       } finally {
         await session.close();
       }

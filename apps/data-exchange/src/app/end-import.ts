@@ -1,4 +1,9 @@
+import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
+import { Problem } from '@plinth/kernel/problem';
+import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
 import { finalStatus } from '../domain/import-job';
+import { mayPass } from '../domain/problems';
+import { InterruptedReading } from '../formats/interrupted-reading';
 import type { ImportJob } from '../store/import-store';
 import { countCommitted } from './import-in-single-transaction';
 import { countRows, withDefaultOptions } from './send-file';
@@ -45,40 +50,71 @@ export async function endImport(
 /**
  * Ends a job that cannot continue. Rows that are committed stay and are counted; where those of a single transaction are,
  * the import is complete, whatever kept it from ending.
+ * @throws what may pass, such as that the owner is away: an end without the count would be final
  */
 export async function failImport(
   dependencies: ImportDependencies,
   { tenantId, jobId, reason }: { tenantId: string; jobId: string; reason: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { imports, owners, clock } = dependencies;
-  const run = await findImportRun(dependencies, tenantId, jobId).catch(() => undefined);
-  if (run && withDefaultOptions(run.job.options).onError === 'abort') {
-    const committed = await countCommitted(dependencies, run, signal).catch(() => undefined);
-    if (committed) {
-      await imports.finish(tenantId, jobId, {
-        status: finalStatus(committed),
-        counts: committed,
-        at: clock.now(),
-      });
-      await deleteKeysAndFile(dependencies, run.job);
-      return;
-    }
-  }
-  if (run) {
-    for (const range of await dependencies.ranges.numbers(tenantId, jobId)) {
-      await owners.seal(run.definition, { jobId, range }, callerOf(run.job)).catch(() => undefined);
-    }
-  }
+  const { imports, clock } = dependencies;
+  const run = await unlessItMayPass(() => findImportRun(dependencies, tenantId, jobId), signal);
+  const isSingle = run && withDefaultOptions(run.job.options).onError === 'abort';
+  const committed =
+    isSingle && (await unlessItMayPass(() => countCommitted(dependencies, run, signal), signal));
+  if (run && !committed) await countWhatCanBe(dependencies, run, signal);
   const job = await imports.get(tenantId, jobId);
-  const done = job.insertedRows + job.updatedRows + job.skippedRows + job.failedRows;
+  const isCancelled = job.cancelRequestedAt !== null;
+  const counted = countsOf(job);
+  const { insertedRows, updatedRows, skippedRows, failedRows } = counted;
+  const totalRows = insertedRows + updatedRows + skippedRows + failedRows;
+  const end = committed
+    ? { status: finalStatus(committed), counts: committed }
+    : { status: ImportJobStatus.Failed, counts: { ...counted, totalRows }, errorMessage: reason };
   await imports.finish(tenantId, jobId, {
-    status: 'Failed',
-    counts: { ...countsOf(job), totalRows: done },
-    errorMessage: reason,
+    ...end,
+    status: isCancelled ? ImportJobStatus.Cancelled : end.status,
     at: clock.now(),
   });
   await deleteKeysAndFile(dependencies, job);
+}
+
+/** Does work that a job ends without where it can never succeed, so that it ends at all. */
+async function unlessItMayPass<Result>(
+  work: () => Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    const problem = error instanceof Problem ? error : problemOfDatabase(error);
+    // A workbook whose reader is killed each time was tried often enough.
+    if (problem && mayPass(problem) && !(problem instanceof InterruptedReading)) throw error;
+    return undefined;
+  }
+}
+
+/** Seals all ranges of a job, and counts of each what was committed before, as far as its file can be read. */
+async function countWhatCanBe(
+  dependencies: ImportDependencies,
+  run: ImportRun,
+  signal: AbortSignal,
+): Promise<void> {
+  const { tenantId, id: jobId } = run.job;
+  const ranges = await dependencies.ranges.list(tenantId, jobId);
+  // The owner gives what it stored of each batch, for which it needs to know no duplicates.
+  for (const range of ranges)
+    await unlessItMayPass(
+      () => countRangeUpToSeal(dependencies, { run, range, keysFirst: false, signal }),
+      signal,
+    );
+  // Without ranges nothing is counted, but another run may be about to begin.
+  if (ranges.length === 0)
+    await unlessItMayPass(
+      () => dependencies.owners.seal(run.definition, { jobId, range: 0 }, callerOf(run.job)),
+      signal,
+    );
 }
 
 /** Another run may have committed more than is counted. After sealing nothing is committed, so the count can be completed. */
@@ -88,16 +124,21 @@ async function countUpToSeal(
   keysFirst: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const { tenantId, id: jobId } = run.job;
-  for (const range of await dependencies.ranges.list(tenantId, jobId)) {
-    const lastBatch = await dependencies.owners.seal(
-      run.definition,
-      { jobId, range: range.number },
-      callerOf(run.job),
-    );
-    if (range.lastBatch < lastBatch)
-      await sendRange(dependencies, { run, range, keysFirst, signal }, ({ number }) => number < lastBatch);
-  }
+  for (const range of await dependencies.ranges.list(run.job.tenantId, run.job.id))
+    await countRangeUpToSeal(dependencies, { run, range, keysFirst, signal });
+}
+
+async function countRangeUpToSeal(
+  dependencies: ImportDependencies,
+  options: Parameters<typeof sendRange>[1],
+): Promise<void> {
+  const { run, range } = options;
+  const lastBatch = await dependencies.owners.seal(
+    run.definition,
+    { jobId: run.job.id, range: range.number },
+    callerOf(run.job),
+  );
+  if (range.lastBatch < lastBatch) await sendRange(dependencies, options, ({ number }) => number < lastBatch);
 }
 
 async function deleteKeysAndFile(

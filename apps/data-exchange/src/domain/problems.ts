@@ -1,7 +1,12 @@
 import { dataExchangeProblems } from '@plinth/contracts/data-exchange/problems';
 import { PRESET_BYTES_MAX, PRESETS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
-import { forbidden, invalid, type Problem } from '@plinth/kernel/problem';
+import { forbidden, invalid, type Problem, type ProblemKind } from '@plinth/kernel/problem';
+
+const passingKinds: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
+
+/** Whether the same may succeed later, however often it failed. */
+export const mayPass = ({ kind }: Problem): boolean => passingKinds.includes(kind);
 
 export const definitionNotFound = (name: string): Problem =>
   dataExchangeProblems['exchange-definition-not-found'](`There is no definition "${name}".`);

@@ -68,6 +68,8 @@ export async function sendRows(options: SendOptions): Promise<SendEnd> {
 
 class BatchSender {
   private readonly inFlight: RowBatch[] = [];
+  /** Those of a result of which more follows. */
+  private refusedRows: FailedRow[] = [];
   private end: SendEnd = 'sent';
   private progress = Promise.withResolvers<void>();
   private readonly received: Promise<void>;
@@ -84,7 +86,7 @@ class BatchSender {
   }
 
   async run(): Promise<SendEnd> {
-    await this.write({ start: this.options.start });
+    await this.write({ start: { ...this.options.start, acceptsParts: true } });
     try {
       await this.sendBatches();
     } catch (error) {
@@ -127,7 +129,10 @@ class BatchSender {
   private async receiveResult(result: BatchResult__Output): Promise<void> {
     if (result.sealed) this.end = 'sealed';
     else {
-      const sent = toSentBatch(this.inFlight[0]!, result);
+      for (const row of JSON.parse(result.failures.toString()) as FailedRow[]) this.refusedRows.push(row);
+      if (result.moreFollows) return;
+      const sent = toSentBatch(this.inFlight[0]!, result, this.refusedRows);
+      this.refusedRows = [];
       if (!(await this.options.onResult(sent))) this.end = 'stopped';
       this.inFlight.shift();
     }
@@ -167,9 +172,11 @@ class BatchSender {
   }
 }
 
-function toSentBatch(batch: RowBatch, { failures, keys, ...counts }: BatchResult__Output): SentBatch {
-  const { inserted, updated, skipped } = counts;
-  const refused = JSON.parse(failures.toString()) as FailedRow[];
+function toSentBatch(
+  batch: RowBatch,
+  { inserted, updated, skipped, keys }: BatchResult__Output,
+  refused: readonly FailedRow[],
+): SentBatch {
   return {
     batch,
     inserted,

@@ -60,7 +60,7 @@ interface Prepared {
 }
 
 export function mountImportSteps(api: Api, deps: Needs): void {
-  const { config, db, owners, imports, savedMappings, kept, blobs, starter, clock, messageTexts } = deps;
+  const { config, db, owners, imports, kept, blobs, starter, clock, messageTexts } = deps;
   const { dryRunPlaces, previewPlaces, workbookPlaces } = deps;
   const toImportResponse = importResponse(deps);
 
@@ -134,9 +134,12 @@ export function mountImportSteps(api: Api, deps: Needs): void {
       if (!job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
       const change = { ...changeBy(caller), basedOn: body.concurrencyStamp ?? undefined, operation: caller };
       const data = { status: 'Mapped', mappings: mappings as object[] };
-      await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, { change, from: job });
-      if (body.saveForReuse)
-        await savedMappings.save(caller.tenantId, definition.name, headerHash(headers), mappings);
+      const saves = { definitionName: definition.name, headerHash: headerHash(headers), mappings };
+      await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, {
+        change,
+        from: job,
+        ...(body.saveForReuse ? { saves } : {}),
+      });
     };
     await runUnlessRecorded(db, caller, () => onCurrentJob(confirm));
     return noContent();

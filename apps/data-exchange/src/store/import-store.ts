@@ -15,6 +15,7 @@ import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
 import { bytesOfParts, failedParts, insertFailedParts } from './failed-row-store';
+import { saveMapping, type SavedMapping } from './mapping-store';
 import { JOB_BATCH_SIZE, jobRecords, jobRetention, type JobRetention } from './job-records';
 import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
 
@@ -77,6 +78,8 @@ export interface AdvanceOptions {
   from?: Pick<ImportJob, 'version'> & Partial<Pick<ImportJob, 'headers'>>;
   /** For a step that starts a job; throws where there is no room. */
   requireRoom?: (unfinishedJobs: number) => void;
+  /** Its mappings are saved with the change, to be suggested again. */
+  saves?: SavedMapping;
 }
 
 /** A job is no longer as it was when a change of it was worked out. */
@@ -192,7 +195,7 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
   };
 
   const advance: ImportStore['advance'] = async (tenantId, id, step, data, options = {}) => {
-    const { change, from, requireRoom } = options;
+    const { change, from, requireRoom, saves } = options;
     const changed = await db.inTenant(tenantId, async (tx) => {
       if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
       const isAsRead = { AND: [asRead(from), basedOn(change)] };
@@ -200,6 +203,7 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       const { count } = await tx.importJob.updateMany({ where, data: { ...data, ...recorded(change) } });
       if (count === 0) return undefined;
       if (change?.operation) await recordOperation(tx, change.operation, null);
+      if (saves) await saveMapping(tx, tenantId, saves);
       return toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
     });
     if (changed) return changed;

@@ -8,13 +8,13 @@ const MAPPINGS_KEPT = 200;
 /** Confirmed mappings that are suggested again for files with the same header. */
 export interface MappingStore {
   get(tenantId: string, definitionName: string, headerHash: string): Promise<ColumnMapping[]>;
-  /** Also forgets the mapping that was saved longest ago, where there are too many of the definition. */
-  save(
-    tenantId: string,
-    definitionName: string,
-    headerHash: string,
-    mappings: readonly ColumnMapping[],
-  ): Promise<void>;
+}
+
+/** Mappings and the header of the files that they are suggested for. */
+export interface SavedMapping {
+  definitionName: string;
+  headerHash: string;
+  mappings: readonly ColumnMapping[];
 }
 
 export const mappingStore = (db: TenantDatabase<Prisma.TransactionClient>): MappingStore => ({
@@ -25,21 +25,25 @@ export const mappingStore = (db: TenantDatabase<Prisma.TransactionClient>): Mapp
       });
       return (row?.mappings ?? []) as unknown as ColumnMapping[];
     }),
-
-  save: (tenantId, definitionName, headerHash, mappings) =>
-    db.inTenant(tenantId, async (tx) => {
-      const key = { tenantId, definitionName, headerHash };
-      const data = { mappings: mappings as unknown as Prisma.InputJsonValue, savedAt: new Date() };
-      await tx.savedMapping.upsert({
-        where: { tenantId_definitionName_headerHash: key },
-        create: { ...key, ...data },
-        update: data,
-      });
-      await tx.$executeRaw`
-        DELETE FROM saved_mapping
-        WHERE tenant_id = ${tenantId}::uuid AND definition_name = ${definitionName} AND header_hash = ANY (ARRAY(
-          SELECT header_hash FROM saved_mapping
-          WHERE tenant_id = ${tenantId}::uuid AND definition_name = ${definitionName}
-          ORDER BY saved_at DESC, header_hash OFFSET ${MAPPINGS_KEPT}::integer LIMIT 10))`;
-    }),
 });
+
+/** Saves mappings in a running transaction; forgets those that were saved longest ago, where there are too many. */
+export async function saveMapping(
+  tx: Prisma.TransactionClient,
+  tenantId: string,
+  { definitionName, headerHash, mappings }: SavedMapping,
+): Promise<void> {
+  const key = { tenantId, definitionName, headerHash };
+  const data = { mappings: mappings as unknown as Prisma.InputJsonValue, savedAt: new Date() };
+  await tx.savedMapping.upsert({
+    where: { tenantId_definitionName_headerHash: key },
+    create: { ...key, ...data },
+    update: data,
+  });
+  await tx.$executeRaw`
+    DELETE FROM saved_mapping
+    WHERE tenant_id = ${tenantId}::uuid AND definition_name = ${definitionName} AND header_hash = ANY (ARRAY(
+      SELECT header_hash FROM saved_mapping
+      WHERE tenant_id = ${tenantId}::uuid AND definition_name = ${definitionName}
+      ORDER BY saved_at DESC, header_hash OFFSET ${MAPPINGS_KEPT}::integer LIMIT 10))`;
+}

@@ -1,11 +1,10 @@
-import type { Problem, ProblemKind } from '@plinth/kernel/problem';
+import type { Problem } from '@plinth/kernel/problem';
 import { ApplicationFailure } from '@temporalio/activity';
+import { mayPass } from '../domain/problems';
 import { InterruptedReading } from '../formats/interrupted-reading';
 
 /** What may fail each time it is tried is not retried for ever. */
 const ATTEMPTS_MAX = 5;
-
-const retryableKinds: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
 
 /**
  * What Temporal is told of an attempt that failed, and whether another one may succeed; without a problem it is a bug.
@@ -23,6 +22,6 @@ export function failureOf(problem: Problem | undefined, attempt: number): Applic
     message: problem.detail,
     type: 'Problem',
     // A workbook that needs all memory of its pod has its reader killed each time.
-    nonRetryable: !retryableKinds.includes(problem.kind) || (problem instanceof InterruptedReading && isLast),
+    nonRetryable: !mayPass(problem) || (problem instanceof InterruptedReading && isLast),
   });
 }

@@ -38,4 +38,18 @@ describe('an import of settings', () => {
     expect(errors).toHaveLength(4_000);
     expect(locks).toEqual([`${context.caller.tenantId}/Service.Console.Theme`]);
   });
+
+  it('is checked in several turns of the event loop', async () => {
+    const definitions = new Map(platformDefinitions.map((definition) => [definition.name, definition]));
+    const parts = { definitions: { all: async () => definitions }, box: { seal: (text: string) => text } };
+    const rows = Array.from({ length: 4_000 }, (_, index) => rowOf('Made.Up', index + 2));
+    let turns = 0;
+    const count = () => void (turns++, (next = setImmediate(count)));
+    let next = setImmediate(count);
+
+    await importSettings(parts).check(rows, aTransaction().context);
+
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(10);
+  });
 });

@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExchangeDefinition, ImportRow } from '@plinth/exchange/definition';
+import type { RowError } from '@plinth/exchange/row-error';
 import {
   errorOfRow,
   importedSetting,
@@ -11,6 +13,9 @@ import { visibleValue } from '../domain/visible-value';
 import type { DefinitionStore } from '../store/definition-store';
 import { claimSettings, readStoredValues, recordImported } from '../store/exchanged-settings';
 import type { SecretBox } from '../store/secret-box';
+
+/** Checked in one turn of the event loop: schemas may be slow, and values long. */
+const ROWS_PER_TURN = 250;
 
 export interface ImportParts {
   definitions: Pick<DefinitionStore, 'all'>;
@@ -29,15 +34,18 @@ export function importSettings({ definitions, box }: ImportParts) {
       const settings = rows.map(importedSetting).filter(({ name }) => known.has(name));
       const locked = await claimSettings(settings, context);
       const stored = await readStoredValues(settings, context);
-      return rows.flatMap((row) => {
+      const errors: RowError[] = [];
+      for (const [index, row] of rows.entries()) {
+        if (index > 0 && index % ROWS_PER_TURN === 0) await nextTurn();
         const setting = importedSetting(row);
         const definition = known.get(setting.name);
         const error = errorOfRow(row, definition, context.caller, locked);
-        if (error || !definition) return error ?? [];
+        if (error) errors.push(error);
+        if (error || !definition) continue;
         previousValues.set(row, visibleValue(definition, stored.get(setting) ?? null));
         if (definition.isSecret) row.values['value'] = box.seal(setting.value);
-        return [];
-      });
+      }
+      return errors;
     },
 
     async afterWrite(rows, context) {

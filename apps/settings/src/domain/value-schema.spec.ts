@@ -29,6 +29,7 @@ describe('the JSON Schema of a setting', () => {
     [{ type: 'string', format: 'culture' }, 'fr-CA'],
     [{ type: 'string', format: 'time-zone' }, 'Europe/Paris'],
     [{ type: 'string', format: 'time-zone' }, 'US/Eastern'],
+    [{ type: 'string', format: 'time-zone' }, 'eUROPE/pARIS'],
     [{ type: 'string', enum: ['true', 'false'] }, 'true'],
     [{ type: 'integer', minimum: 1 }, '7'],
     [{ type: 'boolean' }, 'false'],
@@ -53,5 +54,28 @@ describe('the JSON Schema of a setting', () => {
     expect(() => requireUsableDefinition(aDefinition({ type: 'colour' }))).toThrow(Problem);
     expect(() => requireUsableDefinition(aDefinition({ type: 'integer' }, 'seven'))).toThrow(Problem);
     expect(() => requireUsableDefinition(aDefinition({ type: 'integer' }, '7'))).not.toThrow();
+  });
+
+  it('makes no formatter for a time zone whose name it knows, however that is written', () => {
+    const made = jest.spyOn(Intl, 'DateTimeFormat');
+    const verdicts = [
+      'europe/Paris',
+      'EUROPE/PARIS',
+      'us/Pacific',
+      'US/PACIFIC',
+      'x'.repeat(65),
+      'Asia/Bang\u212aok',
+    ];
+
+    expect(verdicts.map((name) => verdict({ type: 'string', format: 'time-zone' }, name))).toEqual([
+      'fits',
+      'fits',
+      'fits',
+      'fits',
+      ['Service:Validation:FormatValidator'],
+      ['Service:Validation:FormatValidator'],
+    ]);
+    expect(made.mock.calls.length).toBeLessThanOrEqual(1);
+    made.mockRestore();
   });
 });

@@ -75,15 +75,23 @@ function ruleOf({ keyword }: ErrorObject): ValidationRule {
   }
 }
 
-/** The usual names of zones, which need no formatter to be made for them, as others of the database do. */
-const usualTimeZones = new Set(Intl.supportedValuesOf('timeZone'));
+/**
+ * Names of zones in lower case, as case does not matter to them: the usual ones, and each other one of the database that
+ * was asked for. A formatter takes longer to make than thousands of names to look up.
+ */
+const timeZones = new Set(Intl.supportedValuesOf('timeZone').map((name) => name.toLowerCase()));
+
+/** In ASCII, since other letters have those in lower case. */
+const TIME_ZONE = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
 /** Whether a text is the name of a zone of the IANA time zone database. Offsets such as `+01:00` are not. */
 function isTimeZone(name: string): boolean {
-  if (usualTimeZones.has(name)) return true;
-  if (/^[+-]/.test(name)) return false;
+  if (!TIME_ZONE.test(name)) return false;
+  const lowerCase = name.toLowerCase();
+  if (timeZones.has(lowerCase)) return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
+    timeZones.add(lowerCase);
     return true;
   } catch {
     return false;

@@ -16,6 +16,7 @@ import type { Batch, BatchOutcome } from './batch';
 import type { CellFormat } from './cell-format';
 import {
   columnsWithKey,
+  convertInTurns,
   hasKey,
   rowConverter,
   type Conversion,
@@ -118,8 +119,8 @@ export class BatchImporter {
   }
 
   /** Does all that needs no database, so that the database does not wait for it. */
-  prepare({ rows }: Batch): PreparedBatch {
-    const conversion = this.convert(rows);
+  async prepare({ rows }: Batch): Promise<PreparedBatch> {
+    const conversion = await convertInTurns(this.convert, rows);
     return {
       conversion,
       firstByKey: this.options.knowsDuplicates ? undefined : firstRowsByKey(conversion),

@@ -1,7 +1,7 @@
 import type { ExchangeDefinition } from '../definition';
 import { CellError } from '../field';
 import { booleanField, textField } from '../fields';
-import { rowConverter, type RawRow } from './convert-rows';
+import { convertInTurns, rowConverter, type RawRow } from './convert-rows';
 
 /** Counts how often the cells of its columns are parsed. */
 function countingDefinition() {
@@ -40,6 +40,19 @@ describe('the cells of a batch', () => {
     expect(new Set(errors.map(({ value, code }) => `${value} ${code}`))).toEqual(
       new Set(['perhaps Service:Conversion:Boolean']),
     );
+  });
+
+  it('are read in several turns of the event loop, with the same result', async () => {
+    const { definition } = countingDefinition();
+    let turns = 0;
+    const count = () => void (turns++, (next = setImmediate(count)));
+    let next = setImmediate(count);
+
+    const converted = await convertInTurns(rowConverter(definition, ['code', 'isActive']), rows);
+
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(10);
+    expect(converted).toEqual(rowConverter(definition, ['code', 'isActive'])(rows));
   });
 
   it('are read once for each text in a column that repeats few, and each in one that does not', () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { validationCode } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
 import { ID_PROPERTY, type ExchangeDefinition, type ImportRow } from '../definition';
@@ -90,6 +91,25 @@ export function rowConverter(
     for (const row of rows) convertRow(row, result);
     return result;
   };
+}
+
+/** Those of a batch with an error in each cell take hundreds of milliseconds, for which everybody else would wait. */
+const ROWS_PER_TURN = 250;
+
+/** Converts the rows of a batch in several turns of the event loop. */
+export async function convertInTurns(
+  convert: (rows: readonly RawRow[]) => Conversion,
+  rows: readonly RawRow[],
+): Promise<Conversion> {
+  const result = convert(rows.slice(0, ROWS_PER_TURN));
+  for (let at = ROWS_PER_TURN; at < rows.length; at += ROWS_PER_TURN) {
+    await nextTurn();
+    const next = convert(rows.slice(at, at + ROWS_PER_TURN));
+    result.rows.push(...next.rows);
+    result.invalidRows.push(...next.invalidRows);
+    for (const error of next.errors) result.errors.push(error);
+  }
+  return result;
 }
 
 function readCell(field: ExchangeField, text: string): FieldValue | CellError {

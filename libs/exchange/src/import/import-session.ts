@@ -34,7 +34,7 @@ export interface Applying {
 export interface ImportSession {
   lastBatch: number;
   /** Reads the cells of a batch; needs no database. */
-  prepare(batch: Batch): PreparedBatch;
+  prepare(batch: Batch): Promise<PreparedBatch>;
   /** Applies a batch, or returns `sealed` when the job accepts no more. */
   apply(batch: Batch, prepared: PreparedBatch, applying: Applying): Promise<BatchOutcome | 'sealed'>;
   /** Ends the import after its last batch; returns whether it is committed. */
@@ -145,7 +145,9 @@ function eachBatchSession(
         if (!(error instanceof NotNext) && !isRetryable(error)) throw error;
         await applying.before;
         // Rows have ids once they were written, so they are read anew.
-        return retryConflicts(() => applyWith(applyNext, batch, importer.prepare(batch), applying));
+        return retryConflicts(async () =>
+          applyWith(applyNext, batch, await importer.prepare(batch), applying),
+        );
       });
       definition.afterCommit?.({ caller });
       return outcome;
@@ -167,9 +169,9 @@ async function dryRunSession(database: BulkDatabase, options: ImportOptions): Pr
     prepare: (batch) => importer.prepare(batch),
     apply(batch, prepared, { onSent }) {
       let rows: PreparedBatch | undefined = prepared;
-      return retryConflicts(() => {
+      return retryConflicts(async () => {
         // Rows have ids once they were written, so they are read anew.
-        const next = rows ?? importer.prepare(batch);
+        const next = rows ?? (await importer.prepare(batch));
         rows = undefined;
         return importer.tryOut(transaction, batch, next, { onSent });
       });

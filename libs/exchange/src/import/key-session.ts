@@ -1,5 +1,5 @@
 import type { ImportOptions } from './batch-importer';
-import { columnsWithKey, hasKey, rowConverter } from './convert-rows';
+import { columnsWithKey, convertInTurns, hasKey, rowConverter } from './convert-rows';
 import { hashKey } from './unwritten-keys';
 import type { ImportSession } from './import-session';
 
@@ -12,7 +12,7 @@ export function openKeySession({
   const convert = rowConverter(definition, columnsWithKey(definition, columns), format);
   return {
     lastBatch: 0,
-    prepare: ({ rows }) => ({ conversion: convert(rows) }),
+    prepare: async ({ rows }) => ({ conversion: await convertInTurns(convert, rows) }),
     async apply(_batch, { conversion: { rows, invalidRows } }) {
       const keys = [...rows, ...invalidRows]
         .filter(hasKey)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { BatchResult } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
 import type { ImportAnswer } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
@@ -13,11 +14,13 @@ import type { ImportSession } from './import-session';
  * Applies the batches of a call one after the other. The cells of a batch are read while the database writes the rows of
  * the one before: sooner, the answers to the statements before those rows would wait for them. A batch begins when all
  * that is left of the one before is its commit, which waits for the disk.
+ * @param acceptsParts whether the client puts a result together that comes in parts
  */
 export async function receiveBatches(
   call: ServerDuplexStream<ImportRequest__Output, ImportAnswer>,
   messages: AsyncIterator<ImportRequest__Output>,
   session: ImportSession,
+  acceptsParts: boolean,
 ): Promise<void> {
   let applied: Promise<unknown> | undefined;
   let answered: Promise<unknown> = Promise.resolve();
@@ -33,7 +36,7 @@ export async function receiveBatches(
     if (message.batch) {
       await sent;
       const batch = readBatch(message.batch);
-      const prepared = session.prepare(batch);
+      const prepared = await session.prepare(batch);
       await written;
       const [sending, writing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const applying = session.apply(batch, prepared, {
@@ -46,7 +49,7 @@ export async function receiveBatches(
       // A client that does not read its answers gets no more than two ahead.
       written = Promise.all([Promise.race([writing.promise, applying]), answered]);
       answered = Promise.all([applying, answered]).then(([outcome]) =>
-        sendMessage(call, { result: toResult(batch.number, outcome) }),
+        sendResult(call, toParts(batch.number, outcome, acceptsParts)),
       );
       // They are awaited before the next batches; until then their rejection is not unhandled.
       for (const one of [applied, sent, written, answered]) one.catch(() => undefined);
@@ -65,13 +68,39 @@ const readBatch = ({ number, rows, duplicates }: ImportBatch__Output): Batch => 
   duplicates: duplicates.length === 0 ? [] : (JSON.parse(duplicates.toString()) as [number, number][]),
 });
 
-function toResult(number: number, outcome: BatchOutcome | 'sealed'): BatchResult {
-  if (outcome === 'sealed') return { number, sealed: true, failures: Buffer.from('[]') };
+async function sendResult(
+  call: ServerDuplexStream<ImportRequest__Output, ImportAnswer>,
+  parts: Iterable<BatchResult>,
+): Promise<void> {
+  for (const result of parts) {
+    await sendMessage(call, { result });
+    if (result.moreFollows) await nextTurn();
+  }
+}
+
+/** A file whose columns are shifted has an error in each of its cells, which together take many times what was sent. */
+const PART_LENGTH = 1_000_000;
+
+/** A result in the messages that it is sent as, each made when it is asked for. */
+function* toParts(
+  number: number,
+  outcome: BatchOutcome | 'sealed',
+  inParts: boolean,
+): Generator<BatchResult> {
+  if (outcome === 'sealed') return yield { number, sealed: true, failures: Buffer.from('[]') };
   const { errors, keys, ...counts } = outcome;
-  return {
-    ...counts,
-    number,
-    failures: Buffer.from(JSON.stringify(groupByRow(errors))),
-    keys: Buffer.from(keys ? JSON.stringify(keys) : ''),
+  let rows: string[] = [];
+  let length = 0;
+  const take = () => {
+    const failures = Buffer.from(`[${rows.join()}]`);
+    [rows, length] = [[], 0];
+    return failures;
   };
+  for (const row of groupByRow(errors)) {
+    if (inParts && length >= PART_LENGTH) yield { number, failures: take(), moreFollows: true };
+    const text = JSON.stringify(row);
+    rows.push(text);
+    length += text.length;
+  }
+  yield { ...counts, number, failures: take(), keys: Buffer.from(keys ? JSON.stringify(keys) : '') };
 }

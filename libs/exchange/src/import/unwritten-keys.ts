@@ -16,14 +16,15 @@ const SALT_BYTES = 8;
 
 /**
  * Which keys of a job may belong to rows that were not written. Most keys of most files do not, so most need not be
- * looked up. It takes 512 kB for each 200,000 keys, 8 MB at most: Bloom filters with four bits of each key, so that a
- * batch rarely takes one of its keys for one that is known.
+ * looked up. It takes 512 kB for each 200,000 keys, 8 MB at most: Bloom filters with four bits of each key, of which a
+ * full one takes 0.1 % of other keys for known ones: in a batch of 4,000 about 4 are looked up in vain, with all filters
+ * full about 60.
  */
 export class UnwrittenKeys {
   private filters: Uint8Array[] = [];
   private count = 0;
 
-  /** How many hashes to read to know all of them, and to see whether there are more than is worth to read. */
+  /** How many hashes to read to know all of them, and to see whether there are more than are worth reading. */
   static readonly readMax = FILTER_KEYS_MAX + 1;
 
   /**

@@ -3,6 +3,9 @@ import type { ExchangeDefinition } from '../definition';
 import { systemSql } from '../import/write-statements';
 import { lookUp } from '../look-up';
 
+/** Of a key in the report of an undo: one message has those of all rows that a batch wrote. */
+const KEY_LENGTH_MAX = 1_000;
+
 export type UndoStatements = ReturnType<typeof undoStatements>;
 
 /**
@@ -28,7 +31,7 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
     const cells = definition.key.map(
       (property) => `NULLIF(${row}.${escapeIdentifier(definition.fields[property]!.column)}::text, '')`,
     );
-    return `concat_ws(', ', ${cells.join(', ')})`;
+    return `left(concat_ws(', ', ${cells.join(', ')}), ${KEY_LENGTH_MAX})`;
   };
   const byId = (id: string, select: string, lock?: 'FOR UPDATE') =>
     lookUp({ table: definition.table, columns: ['id'], values: [id], select, ...(lock ? { lock } : {}) });

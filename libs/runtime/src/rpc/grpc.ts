@@ -42,8 +42,19 @@ const keepAliveOptions = ({ milliseconds, timeoutMilliseconds }: typeof KEEP_ALI
   'grpc.keepalive_timeout_ms': timeoutMilliseconds,
 });
 
+const MEBIBYTE = 1024 * 1024;
+/** Of a message to a service, which has all of it in memory before it can be counted. */
+const REQUEST_BYTES_MAX = 4 * MEBIBYTE;
+/**
+ * Of a message from a service. Whoever asks holds it for one call at a time, and it may be several times what it answers:
+ * whatever cannot be bounded below is sent in parts.
+ */
+const RESPONSE_BYTES_MAX = 32 * MEBIBYTE;
+
 const channelOptions: ChannelOptions = {
   ...keepAliveOptions(KEEP_ALIVE),
+  'grpc.max_send_message_length': REQUEST_BYTES_MAX,
+  'grpc.max_receive_message_length': RESPONSE_BYTES_MAX,
   'grpc.initial_reconnect_backoff_ms': 200,
   'grpc.max_reconnect_backoff_ms': 2_000,
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
@@ -96,6 +107,8 @@ export async function serveGrpc(
   const interceptors = messages ? [countMessages(messages, toMetadata)] : [];
   const server = new Server({
     ...keepAliveOptions(keepAlive),
+    'grpc.max_receive_message_length': REQUEST_BYTES_MAX,
+    'grpc.max_send_message_length': RESPONSE_BYTES_MAX,
     'grpc.keepalive_permit_without_calls': 1,
     // A message is received before it is counted. Where nothing is counted, calls may wait for long.
     ...(messages && { 'grpc.max_concurrent_streams': CALLS_PER_CONNECTION_MAX }),

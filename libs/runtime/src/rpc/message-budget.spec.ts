@@ -40,6 +40,7 @@ const Things = makeGenericClientConstructor(
 
 const KEYS = ['0123456789abcdef-of-a-test'];
 const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
 
 describe('the messages of all calls', () => {
   const closers: (() => unknown)[] = [];
@@ -48,13 +49,18 @@ describe('the messages of all calls', () => {
   });
 
   /** A service that has room for so many bytes, and answers when it is told to. */
-  async function start(bytesMax: number) {
+  async function start(bytesMax: number, answerLength = 0) {
     const bytes = new ByteBudget(bytesMax);
     const refusals: string[] = [];
     const waiting: (() => void)[] = [];
     const { unary } = grpcHandlers(KEYS, silentLog());
     const handlers = {
-      Find: unary(() => new Promise<Message>((resolve) => waiting.push(() => resolve({ text: 'found' })))),
+      Find: unary(
+        () =>
+          new Promise<Message>((resolve) =>
+            waiting.push(() => resolve({ text: 'found'.padEnd(answerLength) })),
+          ),
+      ),
       async Send(call: ServerReadableStream<Message, Message>, callback: sendUnaryData<Message>) {
         const texts: string[] = [];
         for await (const { text } of call as AsyncIterable<Message>) texts.push(text);
@@ -100,6 +106,17 @@ describe('the messages of all calls', () => {
     waiting[0]!();
     await answered;
     await until(() => bytes.usedBytes === 0);
+  });
+
+  it('may be four mebibytes long on their way to a service, and several times that on their way back', async () => {
+    const { waiting, find, until } = await start(100 * MEBIBYTE, 20 * MEBIBYTE);
+    const answered = find('acme', 3 * MEBIBYTE);
+    await until(() => waiting.length === 1);
+    waiting[0]!();
+
+    expect((await answered).text).toHaveLength(20 * MEBIBYTE);
+    await expect(find('acme', 5 * MEBIBYTE)).rejects.toMatchObject({ kind: 'internal' });
+    expect(waiting).toHaveLength(1);
   });
 
   it('are refused where a tenant holds its share, before a handler sees them; others are served', async () => {
