@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { FOLLOWERS_OF_ENTITY_MAX } from '@plinth/contracts/timeline/shapes';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
@@ -11,7 +12,26 @@ afterAll(() => timeline.close());
 
 const anEntity = () => `/timeline/Invoice/${newId()}`;
 
+/** So many characters of four bytes, which Postgres cannot compress. */
+const unlike = (seed: string, length: number): string =>
+  Array.from({ length }, (_, index) =>
+    String.fromCodePoint(
+      0x20000 + (createHash('sha256').update(`${seed}${index}`).digest().readUInt16BE() % 40_000),
+    ),
+  ).join('');
+
 describe('following an entity', () => {
+  it('fits its index with the longest names, and is refused where the id has too many bytes', async () => {
+    const user = { ...aUser(newId(), 'Ann'), userId: unlike('user', 255) };
+    const follow = (id: string) =>
+      timeline
+        .as(user)
+        .post(`/timeline/${encodeURIComponent(unlike('type', 100))}/${encodeURIComponent(id)}/follow`);
+    expect((await follow(unlike('id', 300))).status).toBe(204);
+    const { status, body } = await follow(unlike('id', 400));
+    expect([status, body.errors]).toEqual([422, { entityId: ['Service:Validation:MaximumLengthValidator'] }]);
+  });
+
   it('can be started and stopped, each repeatedly', async () => {
     const ann = aUser(newId(), 'Ann');
     const http = timeline.as(ann);

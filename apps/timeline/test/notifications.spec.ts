@@ -32,7 +32,49 @@ const notificationsOf = async (caller: Caller, query = '') =>
 const unread = async (caller: Caller) =>
   (await timeline.as(caller).get('/notifications/unread-count')).body.count;
 
+/** What is counted in a tenant: notifications of people, and entries of entities. */
+const countsOf = (tenantId: string) =>
+  timeline.db.inTenant(tenantId, async (tx) => ({
+    people: (await tx.notificationCount.findMany({ where: { tenantId }, orderBy: { userId: 'asc' } })).map(
+      ({ userId }) => userId,
+    ),
+    entities: await tx.entryCount.count({ where: { tenantId } }),
+  }));
+
 describe('notifications', () => {
+  it('leave nothing behind of people and entities that do not exist, and begin above what they were before', async () => {
+    const tenantId = newId();
+    const [ann, bob, nobody] = ['Ann', 'Bob', 'Nobody'].map((name) => aUser(tenantId, name)) as [
+      Caller,
+      Caller,
+      Caller,
+    ];
+    const path = anEntity();
+    await timeline.as(bob).get('/notifications');
+    const mentionBoth = () => write(ann, path, comment(`${mention(bob)} ${mention(nobody)}`));
+    const sequences = () =>
+      timeline.db.inTenant(tenantId, async (tx) =>
+        (await tx.notification.findMany({ where: { tenantId, userId: nobody.userId } })).map(
+          ({ sequence }) => sequence,
+        ),
+      );
+    const remove = (id: string) => timeline.as(ann).delete(`${path}/entries/${id}`);
+    const [one, other] = [await mentionBoth(), await mentionBoth()];
+    await allEventsProcessed(timeline);
+    const before = await sequences();
+    expect(before).toHaveLength(2);
+
+    await remove(one.id);
+    expect(await countsOf(tenantId)).toEqual({ people: [bob.userId, nobody.userId].sort(), entities: 1 });
+    await remove(other.id);
+    expect(await countsOf(tenantId)).toEqual({ people: [bob.userId], entities: 0 });
+
+    await mentionBoth();
+    await allEventsProcessed(timeline);
+    const [again] = await sequences();
+    for (const sequence of before) expect(again).toBeGreaterThan(sequence);
+  });
+
   it('go to mentioned people and followers, each once, and not to the author', async () => {
     const tenantId = newId();
     const [ann, bob, cid] = ['Ann', 'Bob', 'Cid'].map((name) => aUser(tenantId, name)) as [

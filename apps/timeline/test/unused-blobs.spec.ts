@@ -127,6 +127,22 @@ describe('the cleanup of unused files', () => {
     expect(filesOf(ann.tenantId)).toEqual([]);
   });
 
+  it('removes the files behind one that cannot be deleted', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const ids = [await upload(impatientTimeline, ann), await upload(impatientTimeline, ann)];
+    const blobs = {
+      ...timeline.blobs,
+      delete: async (key: string) => {
+        if (key.includes(ids[0]!)) throw new Error('permission denied');
+        await timeline.blobs.delete(key);
+      },
+    };
+    await expect(unusedBlobs(timeline.db, blobs, systemClock).remove()).rejects.toThrow('denied');
+    expect(filesOf(ann.tenantId)).toHaveLength(1);
+    const left = await timeline.db.inTenant(ann.tenantId, (tx) => tx.blob.findMany({ select: { id: true } }));
+    expect(left).toEqual([{ id: ids[0] }]);
+  });
+
   it('removes what a crash left of a file, a day or what is set later', async () => {
     const left = (name: string, hours: number) => {
       const path = join(timeline.blobFolder, name);

@@ -50,6 +50,22 @@ describe('a body with errors', () => {
     expect(Object.keys(errors ?? {})).toHaveLength(1_000);
   });
 
+  it('is told all of them where it is the largest batch', () => {
+    const name = z.string().min(1, { abort: true });
+    const items = z.object({
+      items: z.array(z.object({ id: name, by: name, to: name, comment: z.string() })),
+    });
+    const body = { items: Array.from({ length: 500 }, () => ({ id: 'a', by: 'b', to: 'c', comment: '' })) };
+    body.items[7]!.id = '';
+    body.items[70]!.by = '';
+    body.items[499]!.to = '';
+    expect(Object.keys(problemOf(items, body).errors ?? {})).toEqual([
+      'items[7].id',
+      'items[70].by',
+      'items[499].to',
+    ]);
+  });
+
   it('is told the first one where it may have very many', () => {
     const { errors } = problemOf(names, { names: Array(100_000).fill('') });
     expect(errors).toEqual({ 'names[0]': ['Service:Validation:NotEmptyValidator'] });

@@ -20,8 +20,11 @@ export function parseInput<Schema extends z.ZodType>(
   throw problemOfIssues(result.error.issues, source);
 }
 
-/** Texts, numbers, lists, objects and the like, of which each may be wrong in several ways. */
-const VALUES_MAX = 2_000;
+/**
+ * Texts, numbers, lists, objects and the like, of which each may be wrong in several ways: more than the largest batches of
+ * small items and the mappings of the widest files have.
+ */
+const VALUES_MAX = 6_000;
 
 /** Looks at no more values than that. */
 function hasMoreValuesThan(max: number, input: unknown): boolean {

@@ -252,6 +252,15 @@ describe('retries of the SDK', () => {
     expect(received.map(({ body }) => body)).toEqual(received.map(() => '{"name":"b"}'));
   });
 
+  it('send what the body was when the function was called, which has the same idempotency key', async () => {
+    replies = [problem(503), replyWith(204)];
+    const body = { name: 'b' };
+    const token = () => (body.name += 'c');
+    await client({ token }).putThing({ params: { name: 'a' }, body });
+
+    expect(received.map(({ body }) => body)).toEqual(received.map(() => '{"name":"b"}'));
+  });
+
   it.each([400, 401, 403, 404, 409, 422, 500])(
     'do not repeat requests that failed with %i',
     async (status) => {
@@ -431,6 +440,7 @@ describe('files in the SDK', () => {
 
     await expect(upload).rejects.toMatchObject({ status: 503 });
     expect(received).toHaveLength(1);
+    expect(received[0]!.headers['content-length']).toBe(String(Buffer.byteLength(received[0]!.body)));
     expect(received[0]!.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
     expect(received[0]!.headers['idempotency-key']).toBeUndefined();
     expect(received[0]!.body).toMatch(
@@ -465,6 +475,19 @@ describe('files in the SDK', () => {
     const received = form.get('file') as File;
     expect([form.get('definitionName'), received.name]).toEqual(['Things', 'large "one".csv']);
     expect((await received.text()) === content).toBe(true);
+  });
+
+  it('have the length that they are sent with, whatever their names and fields are', async () => {
+    const path = join(folder, 'données "😀".csv');
+    const content = 'ä,b\n'.repeat(200_000);
+    await writeFile(path, content);
+    replies = [replyWith(201, thing)];
+    await client().uploadThing({ ...(await fileFrom(path)), fields: { definitionName: 'Größe\r\n', b: '' } });
+
+    const { headers, body } = received[0]!;
+    expect(headers['transfer-encoding']).toBeUndefined();
+    expect(headers['content-length']).toBe(String(Buffer.byteLength(body)));
+    expect(body.includes(content)).toBe(true);
   });
 
   it('are sent once more from the beginning where the token was refused', async () => {

@@ -84,13 +84,14 @@ async function call(
   const made = endpoint.safe ? undefined : newId();
   const key = isWrite && canHaveKey ? (input.idempotencyKey ?? made) : undefined;
 
+  const makeContent = contentOf(endpoint, input);
   let bearer: string | undefined;
   const makeRequest = async (): Promise<RequestInit> => {
     bearer = typeof token === 'function' ? await token() : token;
-    const { init, type } = contentOf(endpoint, input);
+    const { init, headers: headersOfContent } = makeContent();
     const headers = {
       accept: acceptOf(endpoint),
-      ...(type ? { 'content-type': type } : {}),
+      ...headersOfContent,
       ...(bearer ? { authorization: `Bearer ${bearer}` } : {}),
       ...(tenantId ? { 'x-tenant-id': tenantId } : {}),
       ...(key ? { 'idempotency-key': key } : {}),

@@ -52,7 +52,10 @@ type UploadPart<E> = E extends { upload: true } ? UploadedFile & FieldsPart<E> :
 export interface UploadedFile {
   file: Blob;
   fileName?: string;
-  /** Reads the file while it is sent, which browsers do by themselves: `fetch` of Node holds all of a form in memory. */
+  /**
+   * In Node only: reads the file while it is sent, since its `fetch` holds all of a form in memory. Browsers read it so by
+   * themselves, and refuse such a body.
+   */
   isStreamed?: boolean;
 }
 
@@ -96,14 +99,24 @@ function pathPart(value: string): string {
   return encodeURIComponent(value);
 }
 
-/** The body of a request and what belongs to it, made for each attempt; `fetch` sets the type of a form. */
-export function contentOf(endpoint: Endpoint, input: AnyInput): { init: RequestInit; type?: string } {
+/**
+ * The body of a request and what belongs to it, for each attempt: all of them send what it was when the function was called,
+ * and only a stream is made anew. `fetch` sets the type of a form.
+ */
+export function contentOf(
+  endpoint: Endpoint,
+  input: AnyInput,
+): () => { init: RequestInit; headers?: Record<string, string> } {
   if (endpoint.upload) {
     const form = formOf(input);
-    return input.isStreamed ? streamedForm(form) : { init: { body: form } };
+    return input.isStreamed ? () => streamedForm(form) : () => ({ init: { body: form } });
   }
-  if (input.body === undefined) return { init: {} };
-  return { init: { body: JSON.stringify(input.body) }, type: 'application/json' };
+  if (input.body === undefined) return () => ({ init: {} });
+  const content = {
+    init: { body: JSON.stringify(input.body) },
+    headers: { 'content-type': 'application/json' },
+  };
+  return () => content;
 }
 
 function formOf({ file, fileName, fields }: AnyInput): FormData {

@@ -11,11 +11,11 @@ describe('eventually', () => {
   });
 
   it('also ends while a test has stopped the clock', async () => {
-    const clock = jest.spyOn(Date, 'now').mockReturnValue(0);
+    const clocks = [Date, performance].map((clock) => jest.spyOn(clock, 'now').mockReturnValue(0));
     try {
       await expect(eventually(() => false, 10)).rejects.toThrow('never held');
     } finally {
-      clock.mockRestore();
+      for (const clock of clocks) clock.mockRestore();
     }
   });
 });

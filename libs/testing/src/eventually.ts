@@ -1,5 +1,8 @@
 type Falsy = false | null | undefined | 0 | 0n | '';
 
+/** As it is: a test may stop the clock that the rest of the process sees. */
+const realNow = performance.now.bind(performance);
+
 /**
  * A bound for what hangs, not a measure: a machine may be busy with other things. Far below the time of a test, so that one
  * that waits for other things before says what it waited for.
@@ -16,11 +19,10 @@ export async function eventually<Value>(
   condition: () => Promise<Value> | Value,
   millisecondsMax = MILLISECONDS_MAX,
 ): Promise<Exclude<Value, Falsy>> {
-  // A test may have stopped the clock.
-  const deadline = performance.now() + millisecondsMax;
+  const deadline = realNow() + millisecondsMax;
   let lastError: unknown = new Error('The condition never held.');
   let pause = PAUSE_MILLISECONDS.first;
-  while (performance.now() < deadline) {
+  while (realNow() < deadline) {
     try {
       const value = await condition();
       if (value) return value as Exclude<Value, Falsy>;

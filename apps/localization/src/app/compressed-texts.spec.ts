@@ -35,7 +35,7 @@ describe('CompressedTexts', () => {
   });
 
   it('forgets what was not read for the longest time when it holds too many bytes', async () => {
-    const texts = new CompressedTexts(100);
+    const texts = new CompressedTexts(2_500);
     const read = jest.fn(async (key: string) =>
       Buffer.from(JSON.stringify({ key, text: 'x'.repeat(1_000) })),
     );
@@ -44,5 +44,17 @@ describe('CompressedTexts', () => {
     expect(read.mock.calls.flat()).toEqual(['a', 'b', 'c']);
     await get('b');
     expect(read.mock.calls.flat()).toEqual(['a', 'b', 'c', 'b']);
+  });
+
+  it('holds no more memory than it counts, however short the texts are', async () => {
+    const texts = new CompressedTexts(10_000);
+    const all = [];
+    for (let index = 0; index < 100; index++)
+      all.push(await texts.of(`${index}`, 'acme', async () => Buffer.from('{}')));
+    expect(new Set(all.map(({ buffer }) => buffer)).size).toBe(100);
+    expect(all.every((bytes) => bytes.buffer.byteLength === bytes.length)).toBe(true);
+    const read = jest.fn(async () => Buffer.from('{}'));
+    for (let index = 99; index >= 0; index--) await texts.of(`${index}`, 'acme', read);
+    expect(read.mock.calls.length).toBeGreaterThan(90);
   });
 });

@@ -3,6 +3,8 @@ import { gzip } from 'node:zlib';
 
 const compress = promisify(gzip);
 const BYTES_MAX = 16_000_000;
+/** Beside the texts and the key of an entry: objects of buffers and of the map. */
+const ENTRY_BYTES = 1_000;
 
 /**
  * Texts as they are sent compressed. Whoever begins to use the platform reads the same ones, so that they are compressed
@@ -40,7 +42,8 @@ export class CompressedTexts {
     const compressing = write().then((json) => compress(json));
     this.compressing.set(name, compressing);
     try {
-      const bytes = await compressing;
+      // A copy of their own: what compresses returns a part of a buffer of 64 KiB, all of which would stay in memory.
+      const bytes = Buffer.from(new Uint8Array(await compressing).buffer);
       this.remove(key);
       this.cached.set(key, bytes);
       this.size += sizeOf(key, bytes);
@@ -66,4 +69,5 @@ export class CompressedTexts {
   }
 }
 
-const sizeOf = (key: string, bytes: Buffer): number => key.length + bytes.length;
+/** Characters of a key take two bytes where one of them is not Latin. */
+const sizeOf = (key: string, bytes: Buffer): number => ENTRY_BYTES + 2 * key.length + bytes.length;

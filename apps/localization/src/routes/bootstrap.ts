@@ -6,7 +6,7 @@ import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { CompressedTexts } from '../app/compressed-texts';
 import { readTexts } from '../app/read-texts';
 import type { Deps } from '../compose';
-import { INCOMPLETE, toBootstrap } from './bootstrap-response';
+import { INCOMPLETE, keyOfBootstrap, toBootstrap } from './bootstrap-response';
 
 const { getLocalization } = localizationEndpoints;
 
@@ -27,7 +27,7 @@ export function mountBootstrap(
     return ok(body, {
       etag: found.etag,
       gzip: (json) =>
-        compressed.of(`${found.etag} ${query.resourceNames?.join() ?? ''}`, caller?.tenantId ?? '', json),
+        compressed.of(keyOfBootstrap(found, body, query.resourceNames), caller?.tenantId ?? '', json),
       headers: {
         ...(found.isComplete ? {} : INCOMPLETE),
         'cache-control': cacheControlByPolicy[caller ? 'user-data' : 'reference'],

@@ -1,6 +1,6 @@
 import { DocumentFormat } from '@plinth/contracts/template/shapes';
 import { ByteBudget } from '@plinth/runtime/process/byte-budget';
-import type { RenderResult, Task, TaskResult } from '../render/sandbox/protocol';
+import type { RenderResult, RenderTask, Task, TaskResult } from '../render/sandbox/protocol';
 import { templateRenderer, type RenderRequest } from './renderer';
 
 const MEBIBYTE = 1024 * 1024;
@@ -117,6 +117,85 @@ describe('the renderer', () => {
       const names = Array.from({ length: 120 }, (_, index) => `part-${rendering}-${index}`);
       await expect(render(names)).resolves.toMatchObject({ missing: [] });
     }
+  });
+});
+
+describe('a template that failed with what was loaded because renderings before depended on it', () => {
+  const title = { partials: [], texts: ['title'], settings: [] };
+
+  /** A renderer that has rendered a template with a title before, and what it was evaluated with since. */
+  async function afterRendering(evaluate: (task: RenderTask) => TaskResult) {
+    const tasks: RenderTask[] = [];
+    const texts = jest.fn(async (_caller: unknown, _language: string, keys: readonly string[]) =>
+      Object.fromEntries(keys.map((key) => [key, 'x'])),
+    );
+    let isFirst = true;
+    const parts = {
+      sandbox: {
+        run: async (_owner: unknown, task: RenderTask): Promise<TaskResult> => {
+          if (isFirst) return { ...rendered, used: title };
+          tasks.push(task);
+          return evaluate(task);
+        },
+      },
+      settings: { visibleTo: async () => ({}) },
+      localization: { texts },
+      clock: { now: () => new Date() },
+      bytes: new ByteBudget(BYTES_MAX),
+    };
+    const renderer = templateRenderer(parts as unknown as Parameters<typeof templateRenderer>[0]);
+    const render = (signal?: AbortSignal) =>
+      renderer.render({
+        caller: { tenantId: 'acme', userId: 'ada', userName: 'Ada', permissions: [] },
+        template: {
+          key: { name: 'a', culture: undefined },
+          revision: { id: 'one', content: 'x', mimeType: 'text/html' },
+        },
+        revisionChoice: 'newest',
+        culture: undefined,
+        format: DocumentFormat.Html,
+        data: {},
+        ...(signal ? { signal } : {}),
+      });
+    await render();
+    isFirst = false;
+    return { render, tasks, texts };
+  }
+
+  it('is rendered without it, whatever failed while it was loaded', async () => {
+    const { render, tasks, texts } = await afterRendering(() => rendered);
+    texts.mockRejectedValueOnce(new Error('too large'));
+    await expect(render()).resolves.toMatchObject({ missing: [] });
+    expect(tasks.map((task) => task.texts)).toEqual([{}]);
+  });
+
+  it('is rendered without it where it names too much beside it', async () => {
+    const tooMuch: TaskResult = { kind: 'exhausted', message: 'too many names', byNames: true };
+    const { render, tasks } = await afterRendering((task) => ('title' in task.texts ? tooMuch : rendered));
+    await expect(render()).resolves.toMatchObject({ missing: [] });
+    expect(tasks.map((task) => task.texts)).toEqual([{ title: 'x' }, {}]);
+  });
+
+  it('is not evaluated again where it is too expensive by itself, or where nobody waits for it', async () => {
+    const tooMuch: TaskResult = { kind: 'exhausted', message: 'too much work', byNames: false };
+    const { render, tasks, texts } = await afterRendering(() => tooMuch);
+    await expect(render()).rejects.toMatchObject({ slug: 'template-too-expensive' });
+    expect(tasks).toHaveLength(1);
+    texts.mockRejectedValueOnce(new Error('away'));
+    await expect(render(AbortSignal.abort())).rejects.toThrow('away');
+    expect(tasks).toHaveLength(1);
+  });
+
+  it('has its texts in parts that fit a message, and keys like members of objects are texts', async () => {
+    const keys = ['__proto__', ...Array.from({ length: 499 }, (_, index) => `Shop:${index}`)];
+    const more: TaskResult = {
+      kind: 'dependencies',
+      dependencies: { partials: [], texts: keys, settings: [] },
+    };
+    const isComplete = (task: RenderTask) => keys.every((key) => Object.hasOwn(task.texts, key));
+    const { render, texts } = await afterRendering((task) => (isComplete(task) ? rendered : more));
+    await render();
+    expect(texts.mock.calls.map(([, , some]) => some.length)).toEqual([1, 200, 200, 100]);
   });
 });
 

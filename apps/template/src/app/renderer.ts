@@ -13,7 +13,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { composed } from '@plinth/kernel/composed';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
-import { Problem } from '@plinth/kernel/problem';
+import type { Problem } from '@plinth/kernel/problem';
 import type { ByteBudget } from '@plinth/runtime/process/byte-budget';
 import { globalVariables } from '../domain/global-variables';
 import {
@@ -116,8 +116,15 @@ const PARTIALS_AT_ONCE = 8;
 const RETRY_AFTER_SECONDS = 2;
 const DEFAULT_CULTURE = 'en';
 
-const isTooExpensive = (error: unknown): boolean =>
-  error instanceof Problem && error.slug === templateTooExpensive('').slug;
+/** Of the texts of a rendering so many are asked for together: the longest ones fit a message of 4 MiB. */
+const TEXTS_AT_ONCE = 200;
+
+/** A rendering failed by what its names stand for, or by how much they name: it may succeed with fewer of them. */
+class NamesFailed extends Error {
+  constructor(override readonly cause: unknown) {
+    super('The names of a rendering failed.');
+  }
+}
 
 type ResolvedDependencies = Pick<RenderTask, keyof Dependencies>;
 
@@ -197,6 +204,36 @@ export function templateRenderer({
     }
   };
 
+  /** Texts by their keys, some at a time, so that those beyond what may be held are never in memory. */
+  const textsOf = async (
+    caller: Caller,
+    language: string,
+    keys: readonly string[],
+    hold: Hold,
+  ): Promise<RenderTask['texts']> => {
+    const texts = new Map<string, string | null>();
+    for (let start = 0; start < keys.length; start += TEXTS_AT_ONCE) {
+      const some = await localization.texts(caller, language, keys.slice(start, start + TEXTS_AT_ONCE));
+      for (const [key, text] of Object.entries(some)) {
+        hold(text);
+        texts.set(key, text);
+      }
+    }
+    return Object.fromEntries(texts);
+  };
+
+  const settingsOf = async (
+    caller: Caller,
+    names: readonly string[],
+    hold: Hold,
+  ): Promise<RenderTask['settings']> => {
+    if (names.length === 0) return {};
+    const values = await settings.visibleTo(caller, names);
+    Object.values(values).forEach(hold);
+    return values;
+  };
+
+  /** @throws NamesFailed */
   const resolve = async (
     { caller, revisionChoice, culture }: RenderRequest,
     language: string,
@@ -206,12 +243,12 @@ export function templateRenderer({
   ): Promise<ResolvedDependencies> => {
     const [partials, texts, values] = await Promise.all([
       withPartials(known, names.partials, caller.tenantId, revisionChoice, culture, hold),
-      names.texts.length > 0 ? localization.texts(caller, language, names.texts) : {},
-      names.settings.length > 0 ? settings.visibleTo(caller, names.settings) : {},
-    ]);
-    const resolved: ResolvedDependencies = { partials, texts, settings: values };
-    for (const value of [...Object.values(resolved.texts), ...Object.values(resolved.settings)]) hold(value);
-    return resolved;
+      textsOf(caller, language, names.texts, hold),
+      settingsOf(caller, names.settings, hold),
+    ]).catch((error: unknown) => {
+      throw new NamesFailed(error);
+    });
+    return { partials, texts, settings: values };
   };
 
   const evaluate = async (request: RenderRequest, language: string): Promise<RenderResult> => {
@@ -221,12 +258,16 @@ export function templateRenderer({
     const evaluateAfter = (known: Dependencies | undefined): Promise<RenderResult> =>
       holding(caller, [content, data], (hold) => evaluateWith(request, language, data, { known, hold }));
     const known = remembered.of(id);
-    const result = await evaluateAfter(known).catch((error: unknown) => {
-      if (!known || !isTooExpensive(error)) throw error;
-      // What renderings depended on before may be too much beside what this one does.
-      remembered.forget(id);
-      return evaluateAfter(undefined);
-    });
+    const result = await evaluateAfter(known)
+      .catch((error: unknown) => {
+        if (!known || !(error instanceof NamesFailed) || request.signal?.aborted) throw error;
+        // What renderings depended on before may be too much beside what this one does, or be what cannot be loaded.
+        remembered.forget(id);
+        return evaluateAfter(undefined);
+      })
+      .catch((error: unknown) => {
+        throw error instanceof NamesFailed ? error.cause : error;
+      });
     if (id !== '') remembered.remember(id, result.used);
     return result;
   };
@@ -255,6 +296,7 @@ export function templateRenderer({
     for (let round = 0; round < ROUNDS_MAX; round++) {
       const result = await sandbox.run(caller, { ...task, ...dependencies }, request.signal);
       if (result.kind === 'rendered') return result;
+      if (result.kind === 'exhausted' && result.byNames) throw new NamesFailed(problemOf(result));
       if (result.kind !== 'dependencies') throw problemOf(result);
       const more = await resolve(request, language, result.dependencies, hold, dependencies.partials);
       dependencies = {

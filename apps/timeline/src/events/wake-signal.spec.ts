@@ -41,6 +41,15 @@ describe('a wake signal', () => {
     expect(published.map((keys) => keys.length)).toEqual([500, 500, 1]);
   });
 
+  it('is split where its keys are too long for a message', () => {
+    const { published, signal } = startSignal();
+    const keys = Array.from({ length: 450 }, (_, number) => `Invoice/${number}${'\u0001'.repeat(400)}`);
+    signal.wake('acme', keys);
+    expect(published.flat()).toHaveLength(450);
+    for (const message of published)
+      expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThan(512 * 1024);
+  });
+
   it('is sent before its process ends', async () => {
     const set = jest.spyOn(globalThis, 'setTimeout');
     const cleared = jest.spyOn(globalThis, 'clearTimeout');

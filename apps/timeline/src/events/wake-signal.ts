@@ -19,8 +19,9 @@ export interface WakeSignal {
 const WakeMessage = z.array(z.string());
 type WakeMessage = z.output<typeof WakeMessage>;
 
-/** Fits the largest message that NATS accepts many times over. */
+/** A message of so many keys, and of so many bytes with its longest one, fits the largest one that NATS accepts. */
 const KEYS_PER_MESSAGE_MAX = 500;
+const MESSAGE_BYTES = 256 * 1024;
 /** A message costs its process and each replica more than the request that it is about would cost without it. */
 const PAUSE_MILLISECONDS = 20;
 
@@ -37,10 +38,7 @@ export function wakeSignal(messaging: Messaging, name: 'told' | 'changed'): Wake
   const send = (): void => {
     const keys = [...waiting];
     waiting.clear();
-    for (let first = 0; first < keys.length; first += KEYS_PER_MESSAGE_MAX) {
-      const message: WakeMessage = keys.slice(first, first + KEYS_PER_MESSAGE_MAX);
-      sendMessage(messaging, subject, JSON.stringify(message));
-    }
+    for (const message of messagesOf(keys)) sendMessage(messaging, subject, JSON.stringify(message));
     pause = setTimeout(endPause, PAUSE_MILLISECONDS);
   };
   const endPause = (): void => {
@@ -73,6 +71,20 @@ export function wakeSignal(messaging: Messaging, name: 'told' | 'changed'): Wake
       await stopReceiving();
     },
   };
+}
+
+function* messagesOf(keys: readonly string[]): Generator<WakeMessage> {
+  let message: WakeMessage = [];
+  let bytes = 0;
+  for (const key of keys) {
+    message.push(key);
+    bytes += Buffer.byteLength(JSON.stringify(key));
+    if (message.length < KEYS_PER_MESSAGE_MAX && bytes < MESSAGE_BYTES) continue;
+    yield message;
+    message = [];
+    bytes = 0;
+  }
+  if (message.length > 0) yield message;
 }
 
 /** The key of an entity. Where its type has a slash it may be that of another one too, which is woken for nothing. */

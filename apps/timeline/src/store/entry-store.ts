@@ -25,6 +25,7 @@ import { publishEntryRemoved, writeEntryAdded } from '../events/published';
 import type { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
 import { addFollowers, isFollowedByOthers } from './follower-store';
+import { lockStrangersNotifiedOf, removeCountsOfStrangers } from './notification-counts';
 import { markUnused } from './unused-blobs';
 import { visibleTo } from './visibility';
 
@@ -156,11 +157,13 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
           if (!row) throw entryNotFound();
           const entry = toEntry(row);
           requireRemovable(entry, caller);
+          const strangers = await lockStrangersNotifiedOf(tx, tenantId, id);
           const removed = await tx.entry.deleteMany({ where: { tenantId, id } });
           if (removed.count === 0) throw entryNotFound();
           // Files before the count, as who attaches them to another entry: nobody waits for each other in a circle.
           await markUnused(tx, tenantId, entry.attachmentBlobIds, clock.now());
-          await send(tx, counted(tenantId, entry, -1));
+          await countRemoved(tx, tenantId, entry);
+          await removeCountsOfStrangers(tx, tenantId, strangers);
           await publishEntryRemoved(tx, tenantId, entry);
         }),
       );
@@ -243,7 +246,7 @@ async function insert(
     VALUES (${tenantId}::uuid, ${entry.id}::uuid, ${entry.entityType}, ${entry.entityId},
       ${entry.entryType}::smallint, ${entry.body}, ${entry.authorId}, ${entry.authorDisplayName},
       ${entry.parentEntryId}::uuid, ${entry.createdAt}::timestamptz)`;
-  const changes = [inserted, counted(tenantId, entry, 1), ...(recorded ? [recorded] : [])];
+  const changes = [inserted, counted(tenantId, entry), ...(recorded ? [recorded] : [])];
   await Promise.all([
     writeEntryAdded(tx, tenantId, entry, changes, notifies),
     attachmentBlobIds.length > 0 &&
@@ -258,14 +261,30 @@ async function insert(
   ]);
 }
 
-function counted(tenantId: string, entry: Entry, by: 1 | -1): Sql {
-  const internal = isInternal(entry) ? by : 0;
+function counted(tenantId: string, entry: Entry): Sql {
+  const internal = isInternal(entry) ? 1 : 0;
   return sql`
     INSERT INTO entry_count (tenant_id, entity_type, entity_id, public_count, internal_count)
-    VALUES (${tenantId}::uuid, ${entry.entityType}, ${entry.entityId}, ${by - internal}, ${internal})
+    VALUES (${tenantId}::uuid, ${entry.entityType}, ${entry.entityId}, ${1 - internal}, ${internal})
     ON CONFLICT (tenant_id, entity_type, entity_id) DO UPDATE
     SET public_count = entry_count.public_count + excluded.public_count,
         internal_count = entry_count.internal_count + excluded.internal_count`;
+}
+
+/** Nothing is left of an entity without entries: anybody can make up the names of very many. */
+async function countRemoved(tx: Tx, tenantId: string, entry: Entry): Promise<void> {
+  const internal = isInternal(entry) ? 1 : 0;
+  const ofEntity = sql`
+    tenant_id = ${tenantId}::uuid AND entity_type = ${entry.entityType} AND entity_id = ${entry.entityId}`;
+  await Promise.all([
+    send(
+      tx,
+      sql`
+        UPDATE entry_count SET public_count = public_count - ${1 - internal}, internal_count = internal_count - ${internal}
+        WHERE ${ofEntity}`,
+    ),
+    send(tx, sql`DELETE FROM entry_count WHERE ${ofEntity} AND public_count = 0 AND internal_count = 0`),
+  ]);
 }
 
 const toEntry = (row: EntryRow): Entry => ({

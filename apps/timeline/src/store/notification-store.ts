@@ -304,7 +304,9 @@ async function insertNotifications(
   recipients: readonly Recipient[],
   at: Date,
 ): Promise<Notified[]> {
-  // Counters are locked in the order of the user ids, so that two writers never wait for each other in a circle.
+  // Counters are locked in the order of the user ids, so that two writers never wait for each other in a circle. A new one
+  // begins at the time, in fiftieths of a millisecond: one of the same person that was removed was below it, and an open
+  // stream waits for what is above that.
   return tx.$queryRaw<Notified[]>`
     WITH recipient AS (
       SELECT * FROM unnest(
@@ -315,7 +317,7 @@ async function insertNotifications(
         AND earlier.entry_id = ${entryId}::uuid AND earlier.user_id = recipient.user_id)
     ), numbered AS (
       INSERT INTO notification_count AS count (tenant_id, user_id, last_sequence)
-      SELECT ${tenantId}::uuid, user_id, 1 FROM recipient ORDER BY user_id
+      SELECT ${tenantId}::uuid, user_id, (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 50 + 1 FROM recipient ORDER BY user_id
       ON CONFLICT (tenant_id, user_id) DO UPDATE SET last_sequence = count.last_sequence + 1
       RETURNING user_id, last_sequence
     )

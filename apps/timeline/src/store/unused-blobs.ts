@@ -11,6 +11,8 @@ type Tx = Prisma.TransactionClient;
 
 const CLEANUP_MILLISECONDS = 60_000;
 const BATCH_SIZE = 100;
+/** Where so many of a batch cannot be deleted, the blob store does not respond. */
+const FAILURES_MAX = 5;
 const HOUR_MILLISECONDS = 3_600_000;
 
 interface BlobName {
@@ -30,9 +32,18 @@ export interface UnusedBlobs {
 export const unusedBlobs = (db: TenantDatabase<Tx>, blobs: BlobStore, clock: Clock): UnusedBlobs => ({
   async remove() {
     const due = await db.inPlatform((tx) => markDue(tx, clock.now()));
-    const removed = due.filter(({ isRemoved }) => isRemoved);
-    for (const { tenantId, id } of removed) await blobs.delete(blobKey(tenantId, id));
+    const removed: BlobName[] = [];
+    const failures: unknown[] = [];
+    for (const { tenantId, id } of due.filter(({ isRemoved }) => isRemoved)) {
+      if (failures.length >= FAILURES_MAX) break;
+      await blobs.delete(blobKey(tenantId, id)).then(
+        () => removed.push({ tenantId, id }),
+        (error: unknown) => failures.push(error),
+      );
+    }
     if (removed.length > 0) await db.inPlatform((tx) => deleteRecords(tx, removed));
+    // Their turn comes again behind those that are due: one that cannot be deleted keeps no other one.
+    if (failures.length > 0) throw failures[0];
     return due.length === BATCH_SIZE;
   },
 });

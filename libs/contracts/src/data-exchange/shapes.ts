@@ -85,7 +85,12 @@ export const DefinitionName = text(NAME_LENGTH_MAX)
   .min(1)
   .meta({ examples: ['Localization.Overrides'] });
 export const PresetName = text(NAME_LENGTH_MAX, 1);
-const SelectedFields = z.array(z.string().max(NAME_LENGTH_MAX)).max(SELECTED_FIELDS_MAX);
+const SelectedFields = z
+  .array(z.string().max(NAME_LENGTH_MAX))
+  .refine((fields) => fields.length <= SELECTED_FIELDS_MAX, {
+    message: `At most ${SELECTED_FIELDS_MAX} fields can be selected.`,
+    params: { rule: 'MaximumLength' },
+  });
 /** The first value that is no text is enough: to look for all of very many would take a second. */
 const TextByName = z
   .record(z.string(), z.unknown())

@@ -16,8 +16,18 @@ export const FOLLOWERS_OF_ENTITY_MAX = 10_000;
 export const TimelineEntryType = { Comment: 0, InternalNote: 1, SystemLog: 2 } as const;
 export type TimelineEntryType = (typeof TimelineEntryType)[keyof typeof TimelineEntryType];
 
+/** With the longest type and user it fits an index of Postgres; only ids of rare characters have more in 400 of them. */
+const ENTITY_ID_BYTES_MAX = 1_200;
 /** The id of an entity, free text of the service that owns the entity. */
-export const EntityId = text(400, 1).meta({ description: 'Id of the entity', examples: ['4711'] });
+export const EntityId = text(400, 1)
+  .refine((id) => new TextEncoder().encode(id).length <= ENTITY_ID_BYTES_MAX, {
+    params: { rule: 'MaximumLength' },
+    message: `At most ${ENTITY_ID_BYTES_MAX} bytes in UTF-8.`,
+  })
+  .meta({
+    description: `Id of the entity, at most ${ENTITY_ID_BYTES_MAX} bytes in UTF-8`,
+    examples: ['4711'],
+  });
 
 export const TimelineStreamEntry = z
   .object({

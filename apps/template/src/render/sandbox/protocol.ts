@@ -69,7 +69,8 @@ export type TaskResult =
   | { kind: 'analyzed'; errors: ParseError[]; model: Variable[]; settings: string[] }
   | { kind: 'diff'; unified: string }
   | { kind: 'failed'; reason: 'parse' | 'render'; errors: ParseError[] }
-  | { kind: 'exhausted'; message: string };
+  /** `byNames`: by what it was evaluated with and what it names besides, together. */
+  | { kind: 'exhausted'; message: string; byNames?: boolean };
 
 export interface Message<Content> {
   id: number;

@@ -38,7 +38,8 @@ export async function runTask(task: Task): Promise<TaskResult> {
         };
     }
   } catch (error) {
-    if (error instanceof LimitError) return { kind: 'exhausted', message: error.message };
+    if (error instanceof LimitError)
+      return { kind: 'exhausted', message: error.message, byNames: error.limit === 'names' };
     throw error;
   }
 }
