@@ -20,12 +20,12 @@ export interface DefinitionRow {
  * tenants, and the tenant's own, which is nobody else's concern. Whoever takes both takes them in this order.
  */
 export const definitionLockKeys = (tenantId: string, entityType: string): [platform: string, own: string] => [
-  lockKey(['workflow-definition', entityType]),
-  lockKey(['workflow-definition', tenantId, entityType]),
+  lockKey(`workflow-definition:${entityType}`),
+  lockKey(`workflow-definition:${tenantId}:${entityType}`),
 ];
 
-const lockKey = (names: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(names)).digest().readBigInt64BE().toString();
+const lockKey = (name: string): string =>
+  createHash('sha256').update(name).digest().readBigInt64BE().toString();
 
 /** The newest rows that an entity type depends on. */
 export interface NewestVersions {
