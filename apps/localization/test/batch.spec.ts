@@ -19,6 +19,9 @@ const item = (key: string, value = 'text', parts: object = {}) => ({
 const put = (items: unknown, caller = aCaller()) =>
   localization.as(caller).put('/localization/overrides', { items });
 
+const outcomeOf = ({ isSuccess, error }: { isSuccess: boolean; error: { status: number } | null }) =>
+  isSuccess ? 'written' : error!.status;
+
 describe('PUT /localization/overrides', () => {
   it('reports the result of each item, in the order of the request', async () => {
     const caller = aCaller();
@@ -159,6 +162,64 @@ describe('PUT /localization/overrides', () => {
 
     const { status, body } = await put([item('one')], caller);
     expect([status, body.successCount]).toEqual([207, 1]);
+  });
+
+  it('stores of a batch only the places of what is stale, and answers a retry with them', async () => {
+    const caller = aCaller({ operationId: newId() });
+    const ofTenant = { ...caller, operationId: undefined };
+    const name = (place: number) => `${place}${'😀'.repeat(240)}`;
+    const items = Array.from({ length: 500 }, (_, place) =>
+      item(name(place), 'mine', { formerValue: 'old' }),
+    );
+    items[0] = item('', 'no key', { formerValue: 'old' });
+    await put([item(name(3), 'old')], ofTenant);
+
+    for (const { body } of [await put(items, caller), await put(items, caller)]) {
+      expect([body.successCount, body.failureCount]).toEqual([1, 499]);
+      expect(body.results.slice(0, 5).map(outcomeOf)).toEqual([422, 409, 409, 'written', 409]);
+    }
+    const [stored] = await localization.db!.inTenant(
+      caller.tenantId,
+      (tx) =>
+        tx.$queryRaw<{ bytes: number }[]>`SELECT length(result::text) AS bytes FROM executed_operation
+          WHERE tenant_id = ${caller.tenantId}::uuid AND operation_id = ${caller.operationId}`,
+    );
+    expect(stored!.bytes).toBeLessThan(4_000);
+  });
+
+  it('answers a retry of what the former version wrote, which recorded the names of what is stale', async () => {
+    const caller = aCaller({ operationId: newId() });
+    const stale = JSON.stringify({ stale: [{ resourceName: 'Shop', cultureName: 'en', key: 'two' }] });
+    await localization.db!.inTenant(
+      caller.tenantId,
+      (tx) =>
+        tx.$executeRaw`INSERT INTO executed_operation (tenant_id, operation_id, result)
+          VALUES (${caller.tenantId}::uuid, ${caller.operationId}, ${stale}::jsonb)`,
+    );
+
+    const { body } = await put([item('one'), item('two', 'mine', { formerValue: 'old' })], caller);
+    expect(body.results.map(outcomeOf)).toEqual(['written', 409]);
+  });
+
+  it('marks and publishes nothing where nothing changes', async () => {
+    const caller = aCaller();
+    const marks = () =>
+      localization.db!.inTenant(caller.tenantId, (tx) => tx.overrideMark.findMany({ select: { id: true } }));
+    const remove = (key: string) =>
+      localization.as(caller).post('/localization/overrides/removals', {
+        items: [{ resourceName: 'Shop', cultureName: 'en', key }],
+      });
+    await put([item('one'), item('two')], caller);
+    const before = await marks();
+
+    expect((await put([item('one'), item('two')], caller)).body.successCount).toBe(2);
+    const guarded = [item('one', 'text', { formerValue: 'old' }), item('two')];
+    expect((await put(guarded, caller)).body.successCount).toBe(2);
+    expect((await remove('absent')).status).toBe(204);
+    expect(await marks()).toEqual(before);
+
+    await remove('two');
+    expect(await marks()).not.toEqual(before);
   });
 
   it('lets one of several write what none of them has seen', async () => {

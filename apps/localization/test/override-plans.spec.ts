@@ -57,12 +57,13 @@ async function write(db: Database, caller: Caller, value: string): Promise<void>
     await overrides.put(caller, textOf(key, 'again'), [etag]);
   }
   await overrides.remove(caller, textOf(`new-${value}`, ''), undefined);
-  const batch = Array.from({ length: TEXTS }, (_, n) =>
-    textOf(n % 2 ? `key-${n}` : `new-${value}-${n}`, value),
-  );
+  const batch = Array.from({ length: TEXTS }, (_, n) => ({
+    ...textOf(n % 2 ? `key-${n}` : `new-${value}-${n}`, value),
+    place: n,
+  }));
   await overrides.putMany(caller, batch);
   const asRead = batch.map((one) => ({ ...one, value: `${value} again`, formerValue: value }));
-  expect(await overrides.putMany(caller, asRead)).toEqual([]);
+  expect(await overrides.putMany(caller, asRead)).toEqual(new Set());
   await overrides.removeMany(
     caller,
     asRead.slice(0, TEXTS / 4).map(({ value, ...one }) => ({ ...one, formerValue: value })),

@@ -4,7 +4,7 @@ import { createLocalizationClient } from '@plinth/clients/localization-client';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import { systemClock } from '@plinth/kernel/clock';
 import { ByteBudget, measureBytes } from '@plinth/runtime/process/byte-budget';
-import { FairPlaces, measurePlaces } from '@plinth/runtime/process/fair-places';
+import { FairPlaces, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -17,7 +17,7 @@ import { templateSettings } from './grpc/template-settings';
 import { sandboxPool } from './render/sandbox-pool';
 import { templateRenderer } from './app/renderer';
 import { templateLifecycle } from './app/template-lifecycle';
-import { categoryStore } from './store/category-store';
+import { categoryStore, COUNTINGS } from './store/category-store';
 import { revisionQuota } from './store/revision-quota';
 import { templateStore } from './store/template-store';
 
@@ -68,7 +68,8 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   });
   const quota = revisionQuota({ db, log, metrics, config });
   const templates = templateStore(db, pool, quota);
-  const categories = categoryStore(db);
+  const countings = turnsAt(COUNTINGS);
+  const categories = categoryStore(db, countings);
   const renderer = templateRenderer({
     templates,
     sandbox,
@@ -80,7 +81,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   });
   const lifecycle = templateLifecycle({ templates, renderer, settings, clock: systemClock });
   const health = new Health(checks, { informative, log });
-  measurePlaces(metrics, { evaluation: sandbox.places, batches: batchPlaces });
+  measurePlaces(metrics, { evaluation: sandbox.places, batches: batchPlaces, countings });
   return {
     config,
     log,

@@ -2,6 +2,8 @@ import { newId } from '@plinth/kernel/uuid';
 import { aCaller, type TestClient } from '@plinth/testing/http';
 import { published, saved, startTemplates, type Templates } from './start-templates';
 
+type Tx = Parameters<Parameters<Templates['db']['inTenant']>[1]>[0];
+
 let service: Templates;
 let http: TestClient;
 beforeAll(async () => {
@@ -260,6 +262,48 @@ describe('template categories', () => {
     expect(after.body.category).toBe('Z');
     expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
     expect((await http.get('/templates?category=Z')).body.totalCount).toBe(1);
+  });
+
+  it('carry their templates along in one writing of each', async () => {
+    const caller = aCaller();
+    const client = service.as(caller);
+    const { body: category } = await client.post('/template-categories', { name: 'A' });
+    await saved(client, { name: 't', category: 'A' });
+    const { tenantId } = caller;
+    const version = (tx: Tx) =>
+      tx.template.findFirstOrThrow({ where: { tenantId }, select: { version: true } });
+
+    const carried = await service.db.inTenant(tenantId, async (tx) => {
+      await tx.templateCategory.updateMany({ where: { tenantId }, data: { name: 'B' } });
+      return version(tx);
+    });
+    await client.put(`/template-categories/${category.id}`, { name: 'C', sortOrder: 0 });
+
+    expect(carried).toEqual({ version: 2 });
+    expect(await service.db.inTenant(tenantId, version)).toEqual({ version: 3 });
+  });
+
+  it('cannot be renamed with more templates than one request can carry along', async () => {
+    const caller = aCaller();
+    const client = service.as(caller);
+    const { body: category } = await client.post('/template-categories', { name: 'A' });
+    const path = `/template-categories/${category.id}`;
+    const rename = (name: string) => client.put(path, { name, sortOrder: 7 });
+    const add = (first: number, last: number) =>
+      service.db.inTenant(
+        caller.tenantId,
+        (tx) => tx.$executeRaw`
+        INSERT INTO template (tenant_id, id, name, category_name)
+        SELECT ${caller.tenantId}::uuid, gen_random_uuid(), 't' || number, 'A'
+        FROM generate_series(${first}::int, ${last}::int) AS number`,
+      );
+
+    await add(1, 5_001);
+    expect(await rename('B')).toMatchObject({
+      status: 422,
+      body: { errors: { name: [expect.any(String)] } },
+    });
+    expect((await rename('A')).body).toMatchObject({ sortOrder: 7, templateCount: 5_001 });
   });
 
   it('are changed and deleted once per operation', async () => {

@@ -211,6 +211,15 @@ describe('the files of a tenant', () => {
     expect((await upload(aUser(newId(), 'Bob'), 'a.txt', large)).status).toBe(201);
   });
 
+  it('take 4 kB of it at least, so that small ones are bounded in number too', async () => {
+    const ann = aUser(newId(), 'Ann');
+    for (const size of [BYTES_MAX, BYTES_MAX, BYTES_MAX, BYTES_MAX - 2 * 4_096, 1])
+      expect((await upload(ann, 'a.txt', 'x'.repeat(size))).status).toBe(201);
+    const last = await Promise.all([upload(ann, 'a.txt', 'x'), upload(ann, 'a.txt', 'x')]);
+    expect(last.map(({ status }) => status).toSorted()).toEqual([201, 429]);
+    expect(last.find(({ status }) => status === 429)!.body.quota.used).toBe(4 * BYTES_MAX);
+  });
+
   it('have no more than their quota, however many are uploaded at the same time', async () => {
     const ann = aUser(newId(), 'Ann');
     const large = 'x'.repeat(BYTES_MAX);

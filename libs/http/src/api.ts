@@ -30,7 +30,7 @@ import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/
 import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
-import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
+import { problemOfRequest } from '@plinth/runtime/postgres/postgres';
 import { readQueues } from '@plinth/runtime/postgres/store-metrics';
 import {
   CALLER_HEADER,
@@ -354,7 +354,7 @@ function sendProblem(
   problemContext: Parameters<typeof problemResponse>[1],
   log: Log,
 ): void {
-  const problem = error instanceof Problem ? error : (problemOfDatabase(error) ?? internalProblem(error));
+  const problem = error instanceof Problem ? error : (problemOfRequest(error) ?? internalProblem(error));
   const isServerError = ['internal', 'overloaded', 'upstream'].includes(problem.kind);
   if (isServerError)
     log.error(

@@ -1,7 +1,7 @@
 import type { BatchItemResult, BatchResult } from '@plinth/kernel/batch-result';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
-import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
+import { problemOfRequest } from '@plinth/runtime/postgres/postgres';
 import { currentWork } from '@plinth/runtime/process/current-work';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { batchError } from './problem-details';
@@ -56,7 +56,7 @@ async function resultOf<Value>(apply: () => Promise<Value>): Promise<BatchItemRe
   try {
     return { value: await apply(), isSuccess: true, error: null };
   } catch (error) {
-    const problem = error instanceof Problem ? error : problemOfDatabase(error);
+    const problem = error instanceof Problem ? error : problemOfRequest(error);
     if (!problem) throw error;
     return { value: null, isSuccess: false, error: batchError(problem) };
   }

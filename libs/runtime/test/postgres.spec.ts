@@ -8,6 +8,7 @@ import {
   inTransaction,
   isUniqueViolation,
   problemOfDatabase,
+  problemOfRequest,
   readInPlatform,
   readInTenant,
   refuseUnboundRole,
@@ -388,6 +389,21 @@ describe('a failure of the database', () => {
     });
 
     expect(problemOfDatabase(await failureOf(broken))).toMatchObject({ kind: 'overloaded' });
+  });
+
+  it('is one of the request where its texts are too long for an index, and no outage', async () => {
+    const tenantId = newId();
+    const tooLong = plainDatabase(pool).inTenant(tenantId, (tx) =>
+      tx.$executeRawUnsafe(
+        `INSERT INTO executed_operation (tenant_id, operation_id, result)
+         SELECT $1::uuid, string_agg(md5(part::text), ''), 'null' FROM generate_series(1, 300) AS part`,
+        tenantId,
+      ),
+    );
+
+    const failure = await failureOf(tooLong);
+    expect(problemOfRequest(failure)).toMatchObject({ kind: 'invalid' });
+    expect(problemOfDatabase(failure)).toBeUndefined();
   });
 
   it('is a bug when the statement is wrong', async () => {

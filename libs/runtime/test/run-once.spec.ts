@@ -122,6 +122,17 @@ describe('runOnce', () => {
     expect(await run()).toBeNull();
   });
 
+  it('refuses a result of more than 8 kB, which no quota counts', async () => {
+    const operation = caller();
+    const run = (result: string) =>
+      plainDatabase(pool).inTenant(operation.tenantId, (tx) => runOnce(tx, operation, async () => result));
+
+    await expect(run('ä'.repeat(4_096))).rejects.toThrow(RangeError);
+    expect(() => operationRecorded(operation, 'ä'.repeat(4_096))).toThrow(RangeError);
+
+    expect(await run('ä'.repeat(4_095))).toHaveLength(4_095);
+  });
+
   it('refuses another request with the idempotency key of an operation that was executed', async () => {
     const { run, runs } = counter();
     const operation = { ...caller(), operationBodyHash: 'first' };

@@ -17,6 +17,11 @@ export interface BatchOverride extends WrittenOverride {
   formerValue?: string | null | undefined;
 }
 
+/** An override of a batch with its place among the items of the request. */
+export interface PlacedOverride extends BatchOverride {
+  place: number;
+}
+
 /** A text of which the override is taken away. */
 export interface Removal extends OverrideKey {
   /** What it was when it was read, null for none; undefined where any is taken away. */

@@ -8,7 +8,7 @@ import { parseInput } from '@plinth/kernel/validation';
 import type { Deps } from '../compose';
 import { requireSamePlaceholders } from '../domain/override';
 import { overrideNotFound } from '../domain/problems';
-import { baseText, type Override, type OverrideKey } from '../domain/texts';
+import { baseText, type Override } from '../domain/texts';
 import type { OverrideStore } from '../store/override-store';
 
 const {
@@ -41,15 +41,14 @@ export function mountOverrides(
     const checked = await batchResultOf(body.items, check);
     const stale = await overrides.putMany(
       caller,
-      checked.results.flatMap(({ value }, index) =>
-        value === null ? [] : [{ ...written(value), formerValue: body.items[index]!.formerValue }],
+      checked.results.flatMap(({ value }, place) =>
+        value === null ? [] : [{ ...written(value), formerValue: body.items[place]!.formerValue, place }],
       ),
     );
-    if (stale.length === 0) return checked;
-    const names = new Set(stale.map(nameOf));
-    return batchResultOf(body.items, async (item) => {
+    if (stale.size === 0) return checked;
+    return batchResultOf([...body.items.entries()], async ([place, item]) => {
       const override = await check(item);
-      if (names.has(nameOf(override))) throw staleVersion();
+      if (stale.has(place)) throw staleVersion();
       return override;
     });
   });
@@ -76,6 +75,3 @@ export function mountOverrides(
     return noContent();
   });
 }
-
-const nameOf = ({ resourceName, cultureName, key }: OverrideKey): string =>
-  JSON.stringify([resourceName, cultureName, key]);

@@ -7,7 +7,7 @@ import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import { textsChanged, tooManyTexts } from '../domain/problems';
-import type { BatchOverride, Removal, WrittenOverride } from '../domain/text-list';
+import type { BatchOverride, PlacedOverride, Removal, WrittenOverride } from '../domain/text-list';
 import type { Bundle, Override, OverrideKey } from '../domain/texts';
 import type { Prisma } from '../generated/client';
 import { recordOverridesChanged } from './override-changes';
@@ -29,10 +29,10 @@ export interface OverrideStore {
   put(caller: Caller, override: WrittenOverride, ifMatch: IfMatch): Promise<{ etag: string }>;
   /**
    * Creates or updates many in one step and with one event; of two values for one text the last counts. Returns those
-   * that are left as they are, since they were another value than the former one.
+   * the places of those that are left as they are, since they were another value than the former one.
    * @throws Problem `quota-exceeded`
    */
-  putMany(caller: Caller, overrides: readonly BatchOverride[]): Promise<OverrideKey[]>;
+  putMany(caller: Caller, overrides: readonly PlacedOverride[]): Promise<ReadonlySet<number>>;
   /**
    * Removes many in one step and with one event; those that are absent are no error.
    * @throws Problem `stale-version` where one has another value than the former one; then none is removed
@@ -110,28 +110,28 @@ export function overrideStore(
       }),
 
     putMany: async (caller, overrides) => {
-      if (overrides.length === 0) return [];
-      const { stale } = await write<{ stale?: OverrideKey[] }>(caller, async (tx) => {
+      if (overrides.length === 0) return new Set();
+      const result = await write<PutManyResult>(caller, async (tx) => {
         const rows = lastOfEach(overrides);
-        const { added, stale } = rows.some(({ formerValue }) => formerValue !== undefined)
+        const { changed, stale } = rows.some(({ formerValue }) => formerValue !== undefined)
           ? await putManyAsRead(tx, caller, rows)
-          : { added: await putManyAnyway(tx, caller, rows), stale: [] };
+          : { changed: await putManyAnyway(tx, caller, rows), stale: [] };
+        const added = changed.filter(({ version }) => version === 1).length;
         if (added > 0) quota.take(caller.tenantId, added);
-        const names = new Set(stale.map(nameOf));
-        const written = overrides.filter((override) => !names.has(nameOf(override)));
-        if (written.length > 0) await recordOverridesChanged(tx, caller, written);
-        return { stale };
+        if (changed.length > 0) await recordOverridesChanged(tx, caller, changed);
+        return { stalePlaces: placesOf(stale, overrides) };
       });
-      // The former version recorded an empty result, and a retry of a request that it answered comes here.
-      return stale ?? [];
+      return new Set(result.stalePlaces ?? placesOf(result.stale ?? [], overrides));
     },
 
     removeMany: async (caller, removals) => {
       await write(caller, async (tx) => {
-        const stale = new Set((await removeManyAsRead(tx, caller, lastOfEach(removals))).map(nameOf));
-        if (stale.size > 0)
-          throw textsChanged(removals.flatMap((one, place) => (stale.has(nameOf(one)) ? [place] : [])));
-        await recordOverridesChanged(tx, caller, removals);
+        const { removed, stale } = await removeManyAsRead(tx, caller, lastOfEach(removals));
+        if (stale.length > 0) {
+          const names = new Set(stale.map(nameOf));
+          throw textsChanged(removals.flatMap((one, place) => (names.has(nameOf(one)) ? [place] : [])));
+        }
+        if (removed.length > 0) await recordOverridesChanged(tx, caller, removed);
         return {};
       });
     },
@@ -143,6 +143,16 @@ export function overrideStore(
       });
     },
   };
+}
+
+/**
+ * What is stored of a batch for its retry, which has the same items: only the places of those that are stale, since their
+ * names may be a megabyte.
+ */
+interface PutManyResult {
+  stalePlaces?: number[];
+  /** As the versions before stored it, also without any. */
+  stale?: OverrideKey[];
 }
 
 /** Readings of all of a tenant's texts at the same time, one of a tenant; each has up to 40 MB. */
@@ -226,8 +236,8 @@ const CULTURES = `
   )
   SELECT culture_name FROM culture WHERE culture_name IS NOT NULL LIMIT ${CULTURES_MAX}`;
 
+/** Returns those that it changes: what a text is already is not written again. */
 const PUT_MANY = `
-  WITH written AS (
   INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by)
   SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, item.replaced_value, $2
   FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
@@ -235,12 +245,12 @@ const PUT_MANY = `
   ON CONFLICT ON CONSTRAINT override_of_text DO UPDATE SET
     value = excluded.value, replaced_value = excluded.replaced_value, version = override.version + 1,
     modified_at = now(), modified_by = excluded.modified_by
-  RETURNING version
-  ) SELECT (count(*) FILTER (WHERE version = 1))::int AS added FROM written`;
+  WHERE (override.value, override.replaced_value) IS DISTINCT FROM (excluded.value, excluded.replaced_value)
+  RETURNING resource_name AS "resourceName", culture_name AS "cultureName", key, version`;
 
 /**
  * The same for texts of which some ($9) are written only where they still are as they were read ($10), or are what is
- * written already, as when a batch is sent again. Those that are there are locked first, in the order of the index; one
+ * written already, as when a batch is sent again; returns the ones and the others. Those that are there are locked first, in the order of the index; one
  * that comes while this is written is of another version than expected.
  */
 const PUT_MANY_AS_READ = `
@@ -248,24 +258,32 @@ const PUT_MANY_AS_READ = `
     SELECT * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::boolean[], $10::text[])
       WITH ORDINALITY AS item (id, resource_name, culture_name, key, value, replaced_value, is_guarded, former_value, place)
   ), known AS (
-    SELECT item.place, own.version, own.value FROM item CROSS JOIN LATERAL (
-      SELECT version, value FROM override
+    SELECT item.place, own.version, own.value,
+           (own.value, own.replaced_value) IS NOT DISTINCT FROM (item.value, item.replaced_value) AS is_same
+    FROM item CROSS JOIN LATERAL (
+      SELECT version, value, replaced_value FROM override
        WHERE override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
          AND override.culture_name = item.culture_name AND override.key = item.key
       LIMIT 1 FOR UPDATE
     ) AS own
-  )
+  ), written AS (
   INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, replaced_value, modified_by, version)
   SELECT $1::uuid, item.id, item.resource_name, item.culture_name, item.key, item.value, item.replaced_value, $2,
          coalesce(known.version, 0) + 1
   FROM item LEFT JOIN known USING (place)
-  WHERE NOT item.is_guarded OR known.value IS NOT DISTINCT FROM item.former_value OR known.value = item.value
+  WHERE known.is_same IS NOT TRUE
+    AND (NOT item.is_guarded OR known.value IS NOT DISTINCT FROM item.former_value OR known.value = item.value)
   ORDER BY item.place
   ON CONFLICT ON CONSTRAINT override_of_text DO UPDATE SET
     value = excluded.value, replaced_value = excluded.replaced_value, version = override.version + 1,
     modified_at = now(), modified_by = excluded.modified_by
   WHERE excluded.version = override.version + 1 OR excluded.id = ANY ($11::uuid[])
-  RETURNING resource_name AS "resourceName", culture_name AS "cultureName", key, version`;
+  RETURNING resource_name, culture_name, key, version
+  )
+  SELECT resource_name AS "resourceName", culture_name AS "cultureName", key, version, true AS "isChanged" FROM written
+  UNION ALL
+  SELECT item.resource_name, item.culture_name, item.key, known.version, false
+  FROM item JOIN known USING (place) WHERE known.is_same`;
 
 /** Those of which $5 is true only where they still are as they were read ($6). */
 const REMOVE_MANY = `
@@ -274,7 +292,8 @@ const REMOVE_MANY = `
      AS item (resource_name, culture_name, key, is_guarded, former_value)
    WHERE override.tenant_id = $1::uuid AND override.resource_name = item.resource_name
      AND override.culture_name = item.culture_name AND override.key = item.key
-     AND (NOT item.is_guarded OR override.value = item.former_value)`;
+     AND (NOT item.is_guarded OR override.value = item.former_value)
+  RETURNING override.resource_name AS "resourceName", override.culture_name AS "cultureName", override.key`;
 
 const STILL_THERE = `
   SELECT item.resource_name AS "resourceName", item.culture_name AS "cultureName", item.key
@@ -296,6 +315,12 @@ function lastOfEach<One extends OverrideKey>(overrides: readonly One[]): One[] {
   return [...lastByKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, one]) => one);
 }
 
+/** The places of all items of these names. */
+function placesOf(keys: readonly OverrideKey[], overrides: readonly PlacedOverride[]): number[] {
+  const names = new Set(keys.map(nameOf));
+  return overrides.flatMap((one) => (names.has(nameOf(one)) ? [one.place] : []));
+}
+
 const nameOf = ({ resourceName, cultureName, key }: OverrideKey): string =>
   JSON.stringify([resourceName, cultureName, key]);
 
@@ -314,22 +339,22 @@ const putManyValues = (caller: Caller, rows: readonly WrittenOverride[]): unknow
   rows.map(({ replacedValue }) => replacedValue),
 ];
 
-/** Returns how many are new. */
-async function putManyAnyway(tx: Tx, caller: Caller, rows: readonly WrittenOverride[]): Promise<number> {
-  const [written] = await tx.$queryRawUnsafe<{ added: number }[]>(PUT_MANY, ...putManyValues(caller, rows));
-  return written!.added;
-}
+/** An override that a batch changed; a new one is of the first version. */
+type Changed = OverrideKey & { version: number };
+
+const putManyAnyway = (tx: Tx, caller: Caller, rows: readonly WrittenOverride[]): Promise<Changed[]> =>
+  tx.$queryRawUnsafe<Changed[]>(PUT_MANY, ...putManyValues(caller, rows));
 
 async function putManyAsRead(
   tx: Tx,
   caller: Caller,
   rows: readonly BatchOverride[],
-): Promise<{ added: number; stale: OverrideKey[] }> {
+): Promise<{ changed: Changed[]; stale: OverrideKey[] }> {
   const values = putManyValues(caller, rows);
   const ids = values[2] as string[];
   const isGuarded = rows.map(({ formerValue }) => formerValue !== undefined);
   await readByIndexes(tx, 'for-values');
-  const written = await tx.$queryRawUnsafe<(OverrideKey & { version: number })[]>(
+  const written = await tx.$queryRawUnsafe<(Changed & { isChanged: boolean })[]>(
     PUT_MANY_AS_READ,
     ...values,
     isGuarded,
@@ -338,26 +363,31 @@ async function putManyAsRead(
   );
   const names = new Set(written.map(nameOf));
   return {
-    added: written.filter(({ version }) => version === 1).length,
-    stale: rows
-      .filter((row) => !names.has(nameOf(row)))
-      .map(({ resourceName, cultureName, key }) => ({ resourceName, cultureName, key })),
+    changed: written.filter(({ isChanged }) => isChanged),
+    stale: rows.filter((row) => !names.has(nameOf(row))),
   };
 }
 
-/** Returns those that are there all the same, since they are another value than the former one. */
-async function removeManyAsRead(tx: Tx, caller: Caller, rows: readonly Removal[]): Promise<OverrideKey[]> {
+/** Stale are those that are there all the same, since they are another value than the former one. */
+async function removeManyAsRead(
+  tx: Tx,
+  caller: Caller,
+  rows: readonly Removal[],
+): Promise<{ removed: OverrideKey[]; stale: OverrideKey[] }> {
   await readByIndexes(tx, 'for-values');
   const guarded = rows.filter(({ formerValue }) => formerValue !== undefined);
-  await tx.$executeRawUnsafe(
+  const removed = await tx.$queryRawUnsafe<OverrideKey[]>(
     REMOVE_MANY,
     caller.tenantId,
     ...columnsOf(rows),
     rows.map(({ formerValue }) => formerValue !== undefined),
     rows.map(({ formerValue }) => formerValue ?? null),
   );
-  if (guarded.length === 0) return [];
-  return tx.$queryRawUnsafe<OverrideKey[]>(STILL_THERE, caller.tenantId, ...columnsOf(guarded));
+  const stale =
+    guarded.length === 0
+      ? []
+      : await tx.$queryRawUnsafe<OverrideKey[]>(STILL_THERE, caller.tenantId, ...columnsOf(guarded));
+  return { removed, stale };
 }
 
 async function putOne(tx: Tx, { tenantId, userId }: Caller, override: WrittenOverride, ifMatch: IfMatch) {

@@ -2,7 +2,7 @@ import { quotaExceeded, shareUsedUp } from '@plinth/contracts/platform/problems'
 import { templateProblems } from '@plinth/contracts/template/problems';
 import { CATEGORIES_MAX, type TemplateParseError } from '@plinth/contracts/template/shapes';
 import type { ShareScope } from '@plinth/kernel/fair-shares';
-import { forbidden, Problem, unavailable } from '@plinth/kernel/problem';
+import { forbidden, invalid, Problem, unavailable } from '@plinth/kernel/problem';
 import { titleOf, type TemplateKey } from './template-key';
 
 /** `availableCultures` are those in which the name exists. */
@@ -102,3 +102,9 @@ export const tooManyCategories = (used: number) =>
 
 export const categoryInUse = (name: string, templates: number) =>
   templateProblems['category-in-use'](`${templates} templates have the category "${name}".`);
+
+export const tooManyToRename = (name: string, max: number) =>
+  invalid(
+    { name: 'Immutable' },
+    `More than ${max} templates have the category "${name}", deleted ones included, too many to get a new name at once. Make another category instead.`,
+  );

@@ -4,8 +4,16 @@ import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag
 import { newId } from '@plinth/kernel/uuid';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
-import { categoryExists, categoryInUse, categoryNotFound, tooManyCategories } from '../domain/problems';
+import type { FairPlaces } from '@plinth/runtime/process/fair-places';
+import {
+  categoryExists,
+  categoryInUse,
+  categoryNotFound,
+  tooManyCategories,
+  tooManyToRename,
+} from '../domain/problems';
 import type { Prisma, TemplateCategory as CategoryRow } from '../generated/client';
 
 export interface CategoryInput {
@@ -26,7 +34,10 @@ export interface CategoryStore {
   get(tenantId: string, id: string): Promise<Category>;
   /** @throws Problem `category-exists`, `quota-exceeded` */
   create(caller: Caller, input: CategoryInput): Promise<Category>;
-  /** Templates keep their category when it gets a new name. @throws Problem `category-not-found`, `category-exists` */
+  /**
+   * Templates keep their category when it gets a new name.
+   * @throws Problem `category-not-found`, `category-exists`, `validation` where they are too many for that
+   */
   update(caller: Caller, id: string, input: CategoryInput, ifMatch: IfMatch): Promise<Category>;
   /** @throws Problem `category-not-found`, `category-in-use` */
   remove(caller: Caller, id: string, ifMatch: IfMatch): Promise<void>;
@@ -34,7 +45,13 @@ export interface CategoryStore {
 
 export const categoryTag = ({ version }: CategoryRow): string => entityTag(version);
 
-export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): CategoryStore {
+/** Countings of the templates of all categories at the same time, one of a tenant; each reads an index of all of them. */
+export const COUNTINGS = 2;
+
+export function categoryStore(
+  db: TenantDatabase<Prisma.TransactionClient>,
+  countings: FairPlaces,
+): CategoryStore {
   const orExists = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work();
@@ -46,20 +63,22 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
 
   return {
     all: (tenantId) =>
-      db.inTenant(tenantId, async (tx) => {
-        const rows = await tx.templateCategory.findMany({
-          where: { tenantId },
-          orderBy: [{ sortOrder: 'asc' }, { name: 'asc' }],
-          take: CATEGORIES_MAX,
-        });
-        const counts = await tx.template.groupBy({
-          by: ['categoryName'],
-          where: { tenantId, isGone: false },
-          _count: true,
-        });
-        const countByName = new Map(counts.map(({ categoryName, _count }) => [categoryName, _count]));
-        return rows.map((row) => ({ ...row, templateCount: countByName.get(row.name) ?? 0 }));
-      }),
+      countings.run({ tenantId, userId: '' }, () =>
+        db.inTenant(tenantId, async (tx) => {
+          const rows = await tx.templateCategory.findMany({
+            where: { tenantId },
+            orderBy: [{ sortOrder: 'asc' }, { name: 'asc' }],
+            take: CATEGORIES_MAX,
+          });
+          const counts = await tx.template.groupBy({
+            by: ['categoryName'],
+            where: { tenantId, isGone: false },
+            _count: true,
+          });
+          const countByName = new Map(counts.map(({ categoryName, _count }) => [categoryName, _count]));
+          return rows.map((row) => ({ ...row, templateCount: countByName.get(row.name) ?? 0 }));
+        }),
+      ),
 
     get: (tenantId, id) => db.inTenant(tenantId, (tx) => getIn(tx, tenantId, id)),
 
@@ -84,17 +103,12 @@ export function categoryStore(db: TenantDatabase<Prisma.TransactionClient>): Cat
           await runOnce(tx, caller, async () => {
             const current = await hold(tx, tenantId, id);
             requireMatch(ifMatch, categoryTag(current));
-            const row = await tx.templateCategory.update({
+            if (input.name !== current.name) await requireFewTemplates(tx, tenantId, current.name);
+            // Postgres updates the name in the templates, and their versions with it, since their ETags must change.
+            await tx.templateCategory.update({
               where: { tenantId_id: { tenantId, id } },
               data: { ...toData(input), version: current.version + 1 },
             });
-            if (row.name !== current.name) {
-              // Postgres updated the name in the templates; their ETags must change with it.
-              await tx.template.updateMany({
-                where: { tenantId, categoryName: row.name },
-                data: { version: { increment: 1 } },
-              });
-            }
           });
           return getIn(tx, tenantId, id);
         }),
@@ -137,6 +151,18 @@ const toData = ({ name, description, icon, sortOrder }: CategoryInput) => ({
   icon: icon ?? null,
   sortOrder,
 });
+
+/** Templates that one request can carry along: each is a row that is written. */
+const RENAMED_TEMPLATES_MAX = 5_000;
+
+/** No template gets a category that is held, so that they stay as few. @throws Problem `validation` where they are more */
+async function requireFewTemplates(tx: Prisma.TransactionClient, tenantId: string, categoryName: string) {
+  await readByIndexes(tx, 'for-values');
+  const [one] = await tx.$queryRaw<unknown[]>`
+    SELECT id FROM template WHERE tenant_id = ${tenantId}::uuid AND category_name = ${categoryName}
+    LIMIT 1 OFFSET ${RENAMED_TEMPLATES_MAX}`;
+  if (one) throw tooManyToRename(categoryName, RENAMED_TEMPLATES_MAX);
+}
 
 /** One writer at a time counts and adds, so that the quota is exact. @throws Problem `quota-exceeded` */
 async function requireRoom(tx: Prisma.TransactionClient, tenantId: string): Promise<void> {

@@ -6,7 +6,7 @@ import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { TimelineConfig } from '../config';
 import { fileTypeOf, HEAD_LENGTH } from '../domain/file-type';
 import { attachmentsFull, blobTypeNotAccepted, fileEmpty } from '../domain/problems';
-import { blobKey, type BlobRecordStore } from '../store/blob-record-store';
+import { blobKey, countedBytes, type BlobRecordStore } from '../store/blob-record-store';
 import { readHead } from './read-head';
 
 interface Parts {
@@ -18,7 +18,7 @@ interface Parts {
 
 /** @throws Problem `quota-exceeded` where the files of a tenant have no room for more. */
 export function requireRoomForBlob(limit: number, storedBytes: number, moreBytes = 1): void {
-  if (storedBytes + moreBytes > limit) throw attachmentsFull(limit, storedBytes);
+  if (storedBytes + countedBytes(moreBytes) > limit) throw attachmentsFull(limit, storedBytes);
 }
 
 /** Saves an uploaded file and its record under a new id; a file that is refused leaves nothing. */

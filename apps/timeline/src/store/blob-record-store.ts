@@ -18,7 +18,7 @@ export interface BlobRecordStore {
    *   the tenant wait for the end of this one
    */
   insert(blob: Omit<Blob, 'isRemoved'>, requireRoom: (storedBytes: number) => void): Promise<void>;
-  /** The bytes of all files of a tenant. */
+  /** The bytes that all files of a tenant take of their quota. */
   storedBytes(tenantId: string): Promise<number>;
   /** A file that this person uploaded and nobody has attached, or that is attached to an entry they see. */
   find(audience: Audience, userId: string, id: string): Promise<Blob | null>;
@@ -40,12 +40,18 @@ export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
     db.inTenant(audience.tenantId, (tx) => reachable(tx, audience, userId, ids)),
 });
 
+/** What a file takes at least, with its record, its attachments and its place in the store of files. */
+const FILE_BYTES_MIN = 4_096;
+
+/** The bytes that a file takes of the quota. */
+export const countedBytes = (sizeBytes: number): number => Math.max(sizeBytes, FILE_BYTES_MIN);
+
+/** Read from the index `blob_bytes` alone. */
 async function sumOfBytes(tx: Tx, tenantId: string): Promise<number> {
-  const { _sum } = await tx.blob.aggregate({
-    where: { tenantId, isRemoved: false },
-    _sum: { sizeBytes: true },
-  });
-  return Number(_sum.sizeBytes ?? 0);
+  const [sum] = await tx.$queryRaw<{ bytes: number }[]>`
+    SELECT coalesce(sum(greatest(size_bytes, ${FILE_BYTES_MIN})), 0)::float8 AS bytes
+    FROM blob WHERE tenant_id = ${tenantId}::uuid AND NOT is_removed`;
+  return sum!.bytes;
 }
 
 /**

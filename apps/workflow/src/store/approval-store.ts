@@ -160,6 +160,7 @@ const waitingFor = (caller: Caller, delegators: readonly Delegator[]): Prisma.Op
   tenantId: caller.tenantId,
   requestedBy: { not: caller.userId },
   NOT: { voters: { has: caller.userId } },
+  AND: [seatOfAny([caller, ...delegators])],
   OR: [
     seatOf(caller),
     ...delegators.map((delegator) => ({
@@ -170,11 +171,31 @@ const waitingFor = (caller: Caller, delegators: readonly Delegator[]): Prisma.Op
 });
 
 /**
+ * Follows from the seat of any of them, and is looked at once: a request for nobody here is not compared with each of up to
+ * a hundred persons.
+ */
+function seatOfAny(persons: readonly Delegator[]): Prisma.OpenApprovalWhereInput {
+  const users = { hasSome: persons.map(({ userId }) => userId) };
+  const granted = grantedTo([...new Set(persons.flatMap(({ permissions }) => permissions))]);
+  return {
+    OR: [
+      { approverUsers: users },
+      { approverPermission: granted },
+      { isEscalated: true, escalateUsers: users },
+      { isEscalated: true, escalatePermission: granted },
+    ],
+  };
+}
+
+/**
  * `not: null` says that a request without a permission is none of theirs. The list would leave that unknown, and the
  * seats be looked up.
  */
+const grantedTo = (permissions: readonly string[]) =>
+  permissions.includes('*') ? { not: null } : { in: [...permissions], not: null };
+
 const seatOf = ({ userId, permissions }: Delegator): Prisma.OpenApprovalWhereInput => {
-  const granted = permissions.includes('*') ? { not: null } : { in: [...permissions], not: null };
+  const granted = grantedTo(permissions);
   return {
     OR: [
       { approverUsers: { has: userId } },

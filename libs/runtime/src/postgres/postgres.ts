@@ -1,4 +1,4 @@
-import { type Problem, unavailable } from '@plinth/kernel/problem';
+import { Problem, unavailable } from '@plinth/kernel/problem';
 import { escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { FairPool, type Scope } from './fair-pool';
 import { undoingOnRollback } from './beside-transaction';
@@ -330,6 +330,22 @@ export function problemOfDatabase(error: unknown): Problem | undefined {
   }
   return undefined;
 }
+
+/**
+ * The same of a request, whose values may also be what the database cannot store: then trying again does not help.
+ */
+export const problemOfRequest = (error: unknown): Problem | undefined =>
+  problemOfDatabase(error) ?? (isTooLargeForIndex(error) ? tooLargeForIndex(error) : undefined);
+
+const LIMIT_OF_SERVER = '54000';
+
+/** Whether texts by which rows are found are, together and in bytes, more than an index holds. */
+const isTooLargeForIndex = (error: unknown): boolean =>
+  codesOf(error).includes(LIMIT_OF_SERVER) &&
+  layersOf(error).some((layer) => /index row (size|requires)/.test(tell(layer)));
+
+const tooLargeForIndex = (cause: unknown): Problem =>
+  new Problem('invalid', 'Names or keys are too long together.', { cause });
 
 interface Failure {
   code?: unknown;

@@ -10,13 +10,16 @@ const RETENTION_DAYS = 7;
 const DELETED_MAX = 10_000;
 const CLEANUP_MILLISECONDS = 3_600_000;
 
+const RESULT_BYTES_MAX = 8_192;
+
 export type Operation = Pick<Caller, 'tenantId' | 'operationId' | 'operationBodyHash'>;
 
 /**
  * Runs an effect once for an operation, in the transaction of the effect: a retry finds the result of the first run. The
  * operation is recorded before its effect, so that a retry beside the first run waits for it here. Without an operation
- * id the effect always runs. The result is small and consists of JSON; an effect that throws may be retried. A result
- * that is known before its effect is recorded with the operation, which saves a statement.
+ * id the effect always runs. The result consists of JSON; an effect that throws may be retried. A result that is known
+ * before its effect is recorded with the operation, which saves a statement.
+ * @throws RangeError where the result is more than 8 kB as JSON: results are kept for a week, and no quota counts them
  * @throws Problem `idempotency-payload-mismatch` where the operation was executed with another body
  */
 export async function runOnce<Result>(
@@ -33,7 +36,7 @@ export async function runOnce<Result>(
     tenantId,
     operationId,
     operation.operationBodyHash ?? null,
-    JSON.stringify(known ?? null),
+    jsonOf(known ?? null),
   );
   if (!isFirst) return (await findOperation<Result>(tx, operation))!.result;
   const result = await effect();
@@ -43,7 +46,7 @@ export async function runOnce<Result>(
       'UPDATE executed_operation SET result = $3::jsonb WHERE tenant_id = $1::uuid AND operation_id = $2',
       tenantId,
       operationId,
-      JSON.stringify(result),
+      jsonOf(result),
     );
   }
   return result;
@@ -136,6 +139,7 @@ export async function runUnlessRecorded<Result>(
  * compare-and-set that may lose, a change that may find nothing to change. All others use `runOnce`, or
  * `runUnlessRecorded` where its result is known before.
  * @throws a unique violation where it was recorded before, at the end of the transaction at the latest
+ * @throws RangeError where the result is more than 8 kB as JSON
  */
 export async function recordOperation(
   tx: RawStatements,
@@ -156,8 +160,16 @@ export const operationRecorded = (
     ? undefined
     : sql`
       INSERT INTO executed_operation (tenant_id, operation_id, body_hash, result)
-      SELECT ${tenantId}::uuid, ${operationId}, ${operationBodyHash ?? null}, ${JSON.stringify(result)}::jsonb
+      SELECT ${tenantId}::uuid, ${operationId}, ${operationBodyHash ?? null}, ${jsonOf(result)}::jsonb
       WHERE ${where}`;
+
+/** @throws RangeError where it is too large, which is a bug of whoever made it */
+function jsonOf(result: unknown): string | undefined {
+  const json = JSON.stringify(result) as string | undefined;
+  if (json !== undefined && Buffer.byteLength(json) > RESULT_BYTES_MAX)
+    throw new RangeError(`The result of an operation is more than ${RESULT_BYTES_MAX} bytes.`);
+  return json;
+}
 
 /** Deletes operations that are too old to be retried, for as long as the process lives. */
 export const startOperationCleanup = (db: TenantDatabase<RawStatements>, log: Log): BackgroundTask =>

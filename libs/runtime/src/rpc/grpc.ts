@@ -20,7 +20,7 @@ import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { Problem, unavailable, type ProblemKind, type ProblemOptions } from '@plinth/kernel/problem';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
-import { problemOfDatabase } from '../postgres/postgres';
+import { problemOfRequest } from '../postgres/postgres';
 import { countMessages, isUnread, notingSizes, type MessageBudget } from './message-budget';
 import { CALLER_HEADER, signCaller, verifyCaller } from './signed-caller';
 import { disconnected, type StreamedCall } from './streamed-call';
@@ -186,7 +186,7 @@ const ofCall = (call: StreamedCall<never>, error: unknown): unknown =>
 
 /** The response to a failed call. An error that is no problem is a bug: logged whole, sent as one neutral sentence. */
 function toGrpcError(error: unknown, log: Log): ServerErrorResponse {
-  const problem = error instanceof Problem ? error : problemOfDatabase(error);
+  const problem = error instanceof Problem ? error : problemOfRequest(error);
   if (!problem) {
     log.error({ err: error }, 'call from another service failed');
     return Object.assign(new Error('An unexpected error occurred.'), { code: status.INTERNAL });
