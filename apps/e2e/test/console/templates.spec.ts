@@ -125,5 +125,16 @@ describe('templates in the console', () => {
     expect(await preview.getByRole('tablist').count()).toBe(0);
     await preview.scrollIntoViewIfNeeded();
     await preview.getByRole('tablist').waitFor();
+
+    // By keyboard too, where nothing is scrolled to: the focus goes on to its tabs.
+    await page.reload();
+    await preview.getByRole('button', { name: 'Preview' }).waitFor();
+    const hasFocus = () => page.evaluate(() => document.activeElement?.textContent);
+    for (let steps = 0; steps < 60 && (await hasFocus()) !== 'Preview'; steps++) {
+      // Out of the source, where Tab indents.
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Tab');
+    }
+    await preview.getByRole('tab', { selected: true }).and(page.locator(':focus')).waitFor();
   });
 });
