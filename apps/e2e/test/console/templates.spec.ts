@@ -127,7 +127,8 @@ describe('templates in the console', () => {
     await preview.getByRole('tablist').waitFor();
 
     // By keyboard too, where nothing is scrolled to: the focus goes on to its tabs.
-    await page.reload();
+    await page.goBack();
+    await page.getByRole('link', { name }).first().click();
     await preview.getByRole('button', { name: 'Preview' }).waitFor();
     const hasFocus = () => page.evaluate(() => document.activeElement?.textContent);
     for (let steps = 0; steps < 60 && (await hasFocus()) !== 'Preview'; steps++) {
