@@ -215,7 +215,12 @@ function Preview({ isTime, children }: { isTime: boolean; children: ReactNode })
   // Deferred, so that the button stays until there is something that the focus can go to.
   const isShown = useDeferredValue(isTime && (isInSight || isAsked));
   useEffect(() => {
-    if (isShown) around.current?.querySelector<HTMLElement>('.preview [aria-selected="true"]')?.focus();
+    const workbench = around.current;
+    if (!isShown || !workbench) return;
+    // The tabs are drawn a moment after what they are in.
+    return afterPaint(() =>
+      workbench.querySelector<HTMLElement>('.preview [role="tab"][aria-selected="true"]')?.focus(),
+    );
   }, [isShown]);
   const waiting = (
     <section ref={place} className="preview panel" aria-label={t('Platform.actions.preview')}>

@@ -130,8 +130,8 @@ describe('templates in the console', () => {
     await page.goBack();
     await page.getByRole('link', { name }).first().click();
     await preview.getByRole('button', { name: 'Preview' }).waitFor();
-    const hasFocus = () => page.evaluate(() => document.activeElement?.textContent);
-    for (let steps = 0; steps < 60 && (await hasFocus()) !== 'Preview'; steps++) {
+    const isThere = () => page.evaluate(() => document.activeElement?.closest('.preview') !== null);
+    for (let steps = 0; steps < 60 && !(await isThere()); steps++) {
       // Out of the source, where Tab indents.
       await page.keyboard.press('Escape');
       await page.keyboard.press('Tab');
