@@ -2,7 +2,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
-import { startDataExchange, upload, type DataExchange } from './start-data-exchange';
+import { mappedImport, startDataExchange, upload, type DataExchange } from './start-data-exchange';
 
 describe('the lists of import and export jobs', () => {
   let exchange: DataExchange;
@@ -117,5 +117,16 @@ describe('the lists of import and export jobs', () => {
     }
     expect(walked).toEqual(all.items.map(({ id }: { id: string }) => id).reverse());
     expect((await exchange.as(caller).get('/exchange-jobs')).status).toBe(403);
+  });
+
+  it('tell operators that an import was alive when it was executed, which may be long after its upload', async () => {
+    const other = aCaller();
+    const jobId = await mappedImport(exchange, other, 'code,title\nA,a\n');
+    expect((await exchange.as(other).post(`/imports/${jobId}/execute`)).status).toBe(202);
+    const operator = exchange.as(aCaller({ tenantId: HOST_TENANT_ID }));
+    const { body } = await operator.get(`/exchange-jobs?tenantId=${other.tenantId}`);
+    const [{ status, createdAt, progressAt }] = body.items;
+    expect(status).toBe('Executing');
+    expect(Date.parse(progressAt)).toBeGreaterThanOrEqual(Date.parse(createdAt));
   });
 });

@@ -111,7 +111,8 @@ export async function forward(
       const response = await forwardOnce(request, { space, isReplayed }, headersFor, deps);
       if (response) context.send(response);
     } else if (isStream(route.endpoint)) {
-      if (route.endpoint.success.events) track(context.response, caller?.apiKeyId, deps.eventStreams);
+      context.isForEvents = route.endpoint.success.events === true;
+      if (context.isForEvents) track(context.response, caller?.apiKeyId, deps.eventStreams);
       await forwardStream(request, installed.stream, pathWithQuery, headersFor());
     } else {
       const timeoutMilliseconds = timeoutOf(context, route.endpoint, upstream);

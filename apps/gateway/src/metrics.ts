@@ -83,9 +83,11 @@ export class GatewayMetrics {
     });
   }
 
-  finished({ service: area, route, response, trace }: RequestContext, seconds: number): void {
+  finished(context: RequestContext, seconds: number): void {
+    const { service: area, route, response, trace } = context;
+    const isEvents = context.isForEvents && response.statusCode < 400;
     this.duration.observe({ area, route, status: response.statusCode }, seconds);
-    this.history.record(area, response.statusCode, seconds);
+    this.history.record(area, response.statusCode, isEvents ? undefined : seconds);
     if (response.statusCode >= 500)
       this.history.recordFailure({
         service: area,

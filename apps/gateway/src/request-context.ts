@@ -25,6 +25,8 @@ export class RequestContext {
   /** For metrics, spans and logs. */
   service = 'gateway';
   route = 'none';
+  /** Whether its response, where it succeeds, is a stream of events that lasts for as long as somebody reads it. */
+  isForEvents = false;
 
   constructor(
     readonly request: IncomingMessage,

@@ -15,10 +15,13 @@ describe('RequestHistory', () => {
       limited: 1,
       meanMilliseconds: 200,
     });
+    // An event stream, which says nothing of how fast requests are.
+    history.record('timeline', 200, undefined);
+    expect(history.lastMinutes().at(-1)).toMatchObject({ requests: 4, meanMilliseconds: 200 });
     now += 180 * 60_000;
     history.record('timeline', 200, 0.1);
     expect(history.lastMinutes().reduce((sum, { requests }) => sum + requests, 0)).toBe(1);
-    expect(history.ofService('timeline')).toEqual({ requests: 3, failed: 1 });
+    expect(history.ofService('timeline')).toEqual({ requests: 4, failed: 1 });
     expect(history.ofService('workflow')).toEqual({ requests: 0, failed: 0 });
   });
 });

@@ -16,6 +16,8 @@ interface Counted {
   requests: number;
   failed: number;
   limited: number;
+  /** Of all requests but those whose time says nothing. */
+  timed: number;
   seconds: number;
 }
 
@@ -42,11 +44,15 @@ export class RequestHistory {
 
   constructor(private readonly clock: Clock) {}
 
-  record(service: string, status: number, seconds: number): void {
+  /** @param seconds undefined where they say nothing of how fast it was, as of an event stream that a reader closes */
+  record(service: string, status: number, seconds: number | undefined): void {
     const isFailed = status >= 500;
     const counted = this.currentMinute();
     counted.requests++;
-    counted.seconds += seconds;
+    if (seconds !== undefined) {
+      counted.timed++;
+      counted.seconds += seconds;
+    }
     if (isFailed) counted.failed++;
     if (status === 429) counted.limited++;
     const all = this.byService.get(service);
@@ -73,8 +79,8 @@ export class RequestHistory {
     const now = this.now();
     return Array.from({ length: MINUTES_MAX }, (_, index) => {
       const minute = now - MINUTES_MAX + 1 + index;
-      const { requests, failed, limited, seconds } = this.minutes.get(minute) ?? nothing();
-      const meanMilliseconds = requests === 0 ? 0 : Math.round((seconds / requests) * 1_000);
+      const { requests, failed, limited, timed, seconds } = this.minutes.get(minute) ?? nothing();
+      const meanMilliseconds = timed === 0 ? 0 : Math.round((seconds / timed) * 1_000);
       return { at: new Date(minute * MINUTE).toISOString(), requests, failed, limited, meanMilliseconds };
     });
   }
@@ -101,4 +107,4 @@ export class RequestHistory {
   }
 }
 
-const nothing = (): Counted => ({ requests: 0, failed: 0, limited: 0, seconds: 0 });
+const nothing = (): Counted => ({ requests: 0, failed: 0, limited: 0, timed: 0, seconds: 0 });

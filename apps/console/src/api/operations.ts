@@ -47,6 +47,19 @@ export interface JobSelection {
 /** What the page of operations shows at first. */
 export const everyUnfinished: JobSelection = { view: 'unfinished', kind: undefined, tenantId: undefined };
 
+/** Of more than these, none is likely to be younger than the oldest that still works. */
+const OLDEST_JOBS = 100;
+
+/** The jobs that have not ended for the longest time, of all tenants: those that are stuck are among them. */
+export const oldestUnfinishedQuery = queryOptions({
+  queryKey: ['operations', 'oldest-unfinished'],
+  queryFn: async ({ signal }) => {
+    const list = { cursor: '', sort: 'createdAt', pageSize: OLDEST_JOBS, filter: jobViews.unfinished };
+    return (await dataExchange.listJobsOfAllTenants({ list, signal })).body.items;
+  },
+  refetchInterval: REFRESH_MILLISECONDS,
+});
+
 export const jobsQuery = ({ view, kind, tenantId }: JobSelection) =>
   infiniteQueryOptions({
     queryKey: ['operations', 'jobs', view, kind, tenantId],

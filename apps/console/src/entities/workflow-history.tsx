@@ -4,6 +4,7 @@ import { workflowHistoryQuery, type Entity } from '../api/workflow';
 import { itemsOf, LoadMore } from '../components/paged-list';
 import { usePersonNames } from '../components/person-names';
 import { RelativeTime } from '../components/relative-time';
+import { useShownError } from '../components/shown-error';
 import { Badge, Failure, type BadgeTone } from '../components/state';
 import { useTexts } from '../texts/texts';
 import { stateName } from './state-name';
@@ -13,9 +14,10 @@ export function WorkflowHistory({ entity }: { entity: Entity }) {
   const texts = useTexts();
   const { t } = texts;
   const query = useInfiniteQuery(workflowHistoryQuery(entity));
+  const error = useShownError(query);
   const moves = itemsOf(query.data) ?? [];
   const nameOf = usePersonNames(moves.map(({ transitionedBy }) => transitionedBy));
-  if (query.error && moves.length === 0) return <Failure error={query.error} onRetry={query.refetch} />;
+  if (error && moves.length === 0) return <Failure error={error} onRetry={query.refetch} />;
   if (moves.length === 0) return null;
   const tone = (state: string): BadgeTone => (state === moves[0]?.newState ? 'accent' : undefined);
   return (

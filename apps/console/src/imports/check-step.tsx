@@ -101,7 +101,7 @@ export function CheckStep({ job }: { job: ImportJob }) {
         )}
         {report && <Verdict report={report} onError={options.onError} />}
       </Announced>
-      {check.error && <Failure error={check.error} onRetry={() => void check.refetch()} />}
+      {check.error && <Failure error={check.error} onRetry={check.refetch} />}
       {report && <ReportFigures report={report} />}
       {run.error && <Failure error={run.error} />}
       <div className="row spread">

@@ -12,6 +12,7 @@ import {
 } from '../api/data-exchange';
 import { Select, type Option } from '../components/select';
 import { Failure, Skeleton } from '../components/state';
+import { useStoredState } from '../components/stored-state';
 import { useTexts, type Texts } from '../texts/texts';
 
 /** What was found out about the file and why; each part can be corrected, and the preview follows. */
@@ -29,6 +30,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
   });
   const chosen: FormatCorrection = Object.assign({}, ...pending);
   const [failure, setFailure] = useState<Error>();
+  const [before, setBefore] = useStoredState<Before>(`import-format-${jobId}`, {});
   const correction = useMutation({
     mutationKey,
     // One after the other: each answer is what the file is read by from then on.
@@ -56,7 +58,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
         <Skeleton lines={1} height="3.4rem" />
       ) : (
         <div className="format">
-          {partsOf(withRowsOf(preview, format), texts).map(({ name, label, value, options, why }) => {
+          {partsOf(withRowsOf(preview, format), before, texts).map(({ name, label, value, options, why }) => {
             const shown = chosen[name]?.toString() ?? value;
             return (
               <Select
@@ -68,6 +70,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
                 onChange={(id) => {
                   if (id === shown) return;
                   setFailure(undefined);
+                  if (value !== null) setBefore({ [name]: value, ...before });
                   correction.mutate({ [name]: numbers.has(name) ? Number(id) : id });
                 }}
               />
@@ -86,6 +89,9 @@ export function FormatPanel({ jobId }: { jobId: string }) {
     </section>
   );
 }
+
+/** What was found before it was corrected first, by which a correction can be taken back. */
+type Before = Partial<Record<keyof FormatCorrection, string>>;
 
 interface Part {
   name: keyof FormatCorrection;
@@ -109,7 +115,7 @@ const withRowsOf = (
   lastRow: format.lastRow ?? preview?.lastRow ?? null,
 });
 
-function partsOf(format: ImportFormat, { t }: Texts): Part[] {
+function partsOf(format: ImportFormat, before: Before, { t }: Texts): Part[] {
   const { encoding, hasByteOrderMark, delimiter, decimalSeparator, dateOrder, dateOrderFrom, sheets, sheet } =
     format;
   const parts: Part[] = [];
@@ -126,7 +132,7 @@ function partsOf(format: ImportFormat, { t }: Texts): Part[] {
       name: 'encoding',
       label: t('Console.imports.format.encoding'),
       value: encoding,
-      options: withValue(Object.values(TextEncoding), encoding).map((id) => ({ id, label: id })),
+      options: withValues(Object.values(TextEncoding), encoding).map((id) => ({ id, label: id })),
       why: t(hasByteOrderMark ? 'Console.imports.format.byMark' : 'Console.imports.format.byBytes'),
     });
   if (delimiter !== null)
@@ -134,7 +140,7 @@ function partsOf(format: ImportFormat, { t }: Texts): Part[] {
       name: 'delimiter',
       label: t('Console.imports.format.delimiter'),
       value: delimiter,
-      options: withValue(Object.keys(delimiters), delimiter).map((id) => ({
+      options: withValues(Object.keys(delimiters), delimiter).map((id) => ({
         id,
         label: delimiters[id] ? t(`Console.imports.format.delimiters.${delimiters[id]}`) : id,
       })),
@@ -169,38 +175,42 @@ function partsOf(format: ImportFormat, { t }: Texts): Part[] {
       options: Object.values(DateOrder).map((id) => ({ id, label: t(`Console.imports.format.order.${id}`) })),
       why: t(`Console.imports.format.orderFrom.${dateOrderFrom ?? 'File'}`),
     });
-  return [...parts, ...unusualPartsOf(format, t)];
+  return [...parts, ...unusualPartsOf(format, before, t)];
 }
 
-/** What most files do not have. */
-function unusualPartsOf({ headerRows, lastRow, quote }: ImportFormat, t: Texts['t']): Part[] {
+/** What most files do not have; also where it was corrected to what is usual, which may be a mistake. */
+function unusualPartsOf({ headerRows, lastRow, quote }: ImportFormat, before: Before, t: Texts['t']): Part[] {
   const why = t('Console.imports.format.byRows');
   const parts: Part[] = [];
-  if (headerRows !== null && headerRows > 1)
+  if (headerRows !== null && (headerRows > 1 || before.headerRows))
     parts.push({
       name: 'headerRows',
       label: t('Console.imports.format.headerRows'),
       value: String(headerRows),
-      options: withValue(['1', '2', '3'], String(headerRows)).map((id) => ({ id, label: id })),
+      options: withValues(['1', '2', '3'], String(headerRows), before.headerRows).map((id) => ({
+        id,
+        label: id,
+      })),
       why,
     });
-  if (lastRow !== null && lastRow > 0)
+  const lastRows = withValues([], lastRow?.toString(), before.lastRow).filter((id) => id !== '0');
+  if (lastRow !== null && lastRows.length > 0)
     parts.push({
       name: 'lastRow',
       label: t('Console.imports.format.lastRow'),
       value: String(lastRow),
       options: [
-        { id: String(lastRow), label: t('Console.imports.format.row', { row: lastRow }) },
+        ...lastRows.map((id) => ({ id, label: t('Console.imports.format.row', { row: Number(id) }) })),
         { id: '0', label: t('Console.imports.format.endOfFile') },
       ],
       why,
     });
-  if (quote !== null && quote !== '"')
+  if (quote !== null && (quote !== '"' || before.quote))
     parts.push({
       name: 'quote',
       label: t('Console.imports.format.quote'),
       value: quote,
-      options: withValue(['"'], quote).map((id) => ({ id, label: `${id} … ${id}` })),
+      options: withValues(['"'], quote, before.quote).map((id) => ({ id, label: `${id} … ${id}` })),
       why,
     });
   return parts;
@@ -211,4 +221,6 @@ const firstRows = Array.from({ length: 20 }, (_, index) => index + 1);
 
 const delimiters: Record<string, string> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
 
-const withValue = (values: readonly string[], value: string): string[] => [...new Set([...values, value])];
+const withValues = (values: readonly string[], ...more: (string | undefined)[]): string[] => [
+  ...new Set([...values, ...more.filter((value) => value !== undefined)]),
+];

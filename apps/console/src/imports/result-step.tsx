@@ -35,7 +35,7 @@ export function ResultStep({ job }: { job: ImportJob }) {
   const report = useDeferredValue(reading.data);
   const { data: undo } = undoing;
   const failed = [reading, undoing].find(({ error }) => error);
-  if (failed) return <Failure error={failed.error!} onRetry={() => void failed.refetch()} />;
+  if (failed) return <Failure error={failed.error!} onRetry={failed.refetch} />;
   if (!report || (isUndone && !undo)) return <Skeleton lines={5} height="3rem" />;
   return (
     <>

@@ -1,4 +1,4 @@
-import { memo } from 'react';
+import { memo, useEffect, useRef } from 'react';
 import { useTexts } from '../texts/texts';
 
 export interface TableRow {
@@ -25,8 +25,17 @@ interface RowTableProps {
 export function RowTable({ label, headers, rows, edited = {}, onEdit }: RowTableProps) {
   const { t } = useTexts();
   const isWrong = rows.some(({ errors, rowErrors }) => errors ?? rowErrors);
+  const frame = useRef<HTMLDivElement>(null);
+  const firstWrongColumn = rows[0]?.errors?.keys().next().value;
+  // What is wrong may be far to the right.
+  useEffect(() => {
+    const wrong = frame.current!.querySelector('.wrong')?.getBoundingClientRect();
+    if (!wrong) return;
+    const { left, right } = frame.current!.getBoundingClientRect();
+    frame.current!.scrollLeft += Math.max(0, Math.min(wrong.right - right, wrong.left - left));
+  }, [firstWrongColumn]);
   return (
-    <div className="table-frame rows-frame" role="region" aria-label={label} tabIndex={0}>
+    <div ref={frame} className="table-frame rows-frame" role="region" aria-label={label} tabIndex={0}>
       <table className={isWrong ? 'table rows cards-when-narrow' : 'table rows'}>
         <thead>
           <tr>

@@ -16,18 +16,14 @@ import { Select } from '../components/select';
 import { Badge, type BadgeTone } from '../components/state';
 import { definitionName } from '../imports/definition-name';
 import { useTexts } from '../texts/texts';
-import { isStuck, isUnfinished } from './problems';
+import { isStuck, isUnfinished, platformTime } from './problems';
 import { tenantName } from './tenant-name';
-
-interface JobsProps {
-  tenants: PlatformOperations['tenants'];
-}
 
 const ALL = '';
 const kinds = ['import', 'export', 'undo'] as const;
 
 /** The imports, exports and undos of all tenants, or of one. */
-export function Jobs({ tenants }: JobsProps) {
+export function Jobs({ operations: { tenants, minutes } }: { operations: PlatformOperations }) {
   const { t } = useTexts();
   const [selection, setSelection] = useState<JobSelection>(everyUnfinished);
   const { view, kind, tenantId } = selection;
@@ -84,7 +80,7 @@ export function Jobs({ tenants }: JobsProps) {
           </p>
         }
       >
-        {(jobs) => <JobTable jobs={jobs} tenants={tenants} />}
+        {(jobs) => <JobTable jobs={jobs} tenants={tenants} now={platformTime(minutes)} />}
       </PagedList>
     </div>
   );
@@ -98,7 +94,14 @@ const tones: Record<string, BadgeTone> = {
   PartiallyUndone: 'warn',
 };
 
-function JobTable({ jobs, tenants }: JobsProps & { jobs: readonly ExchangeJob[] }) {
+interface JobTableProps {
+  jobs: readonly ExchangeJob[];
+  tenants: PlatformOperations['tenants'];
+  /** In milliseconds since 1970. */
+  now: number;
+}
+
+function JobTable({ jobs, tenants, now }: JobTableProps) {
   const texts = useTexts();
   const { t, number } = texts;
   return (
@@ -124,7 +127,7 @@ function JobTable({ jobs, tenants }: JobsProps & { jobs: readonly ExchangeJob[] 
               <Badge tone={isUnfinished(job) ? 'accent' : tones[job.status]}>
                 {t(`DataExchange.${job.kind}Status.${job.status}`)}
               </Badge>
-              {isStuck(job) && <Badge tone="bad">{t('Console.operations.stuck')}</Badge>}
+              {isStuck(job, now) && <Badge tone="bad">{t('Console.operations.stuck')}</Badge>}
             </span>
           ),
         },

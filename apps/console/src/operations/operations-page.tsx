@@ -37,7 +37,7 @@ export function OperationsPage() {
         <>
           <Verdict operations={data} />
           <Services services={data.services} />
-          <Jobs tenants={data.tenants} />
+          <Jobs operations={data} />
           <DeadLetters operations={data} />
           <Failures operations={data} />
           <Charts operations={data} />

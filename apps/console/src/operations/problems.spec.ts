@@ -11,7 +11,8 @@ const service = {
   requests: 0,
   failed: 0,
 } as const;
-const minute = { at: '2026-01-01T00:00:00.000Z', requests: 0, failed: 0, limited: 0, meanMilliseconds: 0 };
+const now = '2026-01-01T00:10:00.000Z';
+const minute = { at: now, requests: 0, failed: 0, limited: 0, meanMilliseconds: 0 };
 const well = { redisResponds: true, services: [service], minutes: [minute] };
 const job = {
   kind: 'import',
@@ -21,7 +22,7 @@ const job = {
   status: 'Executing',
   rowsDone: 1,
   rowsFailed: 0,
-  createdAt: new Date(0).toISOString(),
+  createdAt: '2025-12-31T23:59:59.000Z',
   progressAt: null,
   completedAt: null,
   errorMessage: null,
@@ -29,7 +30,7 @@ const job = {
 
 describe('what is wrong with the platform', () => {
   it('is nothing while everything is ready and nothing waits or fails', () => {
-    expect(problemsOf(well, [{ ...job, progressAt: new Date().toISOString() }])).toEqual([]);
+    expect(problemsOf(well, [{ ...job, progressAt: now }])).toEqual([]);
     expect(problemsOf({ ...well, minutes: [{ ...minute, requests: 1_000, failed: 10 }] }, [])).toEqual([]);
   });
 
@@ -45,14 +46,33 @@ describe('what is wrong with the platform', () => {
     ['breaker', { ...well, services: [{ ...service, breaker: 'open' as const }] }],
     ['queue', { ...well, services: [{ ...service, queues: { ...service.queues, oldestSeconds: 61 } }] }],
     ['dead', { ...well, services: [{ ...service, queues: { ...service.queues, deadLetters: 1 } }] }],
-    ['failing', { ...well, minutes: [{ ...minute, requests: 50, failed: 1 }] }],
+    ['failing', { ...well, minutes: [{ ...minute, requests: 12, failed: 5 }] }],
+    ['failing', { ...well, minutes: [{ ...minute, requests: 999, failed: 10 }] }],
   ])('is told as %s', (name, operations) => {
     expect(problemsOf(operations, []).map((problem) => problem.name)).toEqual([name]);
   });
 
+  it('is no single mishap', () => {
+    for (const [requests, failed] of [
+      [12, 1],
+      [4, 4],
+    ] as const)
+      expect(problemsOf({ ...well, minutes: [{ ...minute, requests, failed }] }, [])).toEqual([]);
+  });
+
+  it('is that nobody knows of the jobs', () => {
+    expect(problemsOf(well, undefined)).toEqual([{ name: 'jobsUnread', values: {} }]);
+  });
+
+  it('is told in words that do not change with each request', () => {
+    const failing = (requests: number) => ({ ...well, minutes: [{ ...minute, requests, failed: 50 }] });
+    expect(problemsOf(failing(100), [])).toEqual(problemsOf(failing(101), []));
+  });
+
   it('is told of jobs of which nobody heard for ten minutes, and not of those that ended', () => {
     const ended = { ...job, status: 'Completed' as const };
-    expect(problemsOf(well, [job, ended])).toEqual([{ name: 'stuck', values: { count: 1 } }]);
+    const young = { ...job, createdAt: '2026-01-01T00:00:00.000Z' };
+    expect(problemsOf(well, [job, ended, young])).toEqual([{ name: 'stuck', values: { count: 1 } }]);
   });
 
   it('counts the last five minutes only, and weighs times by requests', () => {

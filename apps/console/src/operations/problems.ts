@@ -10,7 +10,8 @@ export interface PlatformProblem {
 
 /** Events that wait longer than this wait for something that is broken. */
 const WAIT_SECONDS_MAX = 60;
-/** More errors than these are no single mishap. */
+/** Fewer errors than these, or a smaller share of all requests, are single mishaps. */
+const FAILED_MIN = 5;
 const FAILED_SHARE_MAX = 0.01;
 const RECENT_MINUTES = 5;
 
@@ -23,17 +24,28 @@ export function recentRequests(minutes: PlatformOperations['minutes']) {
   return { requests, failed, mean: requests > 0 ? Math.round(milliseconds / requests) : 0 };
 }
 
-/** Everything because of which it is us, the most far-reaching first. */
+/** The time of the platform: the clock of the reader may be wrong by more than what is judged by it. */
+export const platformTime = (minutes: PlatformOperations['minutes']): number =>
+  Date.parse(minutes.at(-1)!.at);
+
+/**
+ * Everything because of which it is us, the most far-reaching first.
+ * @param jobs those that are the longest without an end; undefined where they could not be read
+ */
 export function problemsOf(
   { redisResponds, services, minutes }: Pick<PlatformOperations, 'redisResponds' | 'services' | 'minutes'>,
-  jobs: readonly ExchangeJob[],
+  jobs: readonly ExchangeJob[] | undefined,
 ): PlatformProblem[] {
   const { requests, failed } = recentRequests(minutes);
-  const stuck = jobs.filter((job) => isStuck(job)).length;
+  const isFailing = failed >= FAILED_MIN && failed > requests * FAILED_SHARE_MAX;
+  const now = platformTime(minutes);
+  const stuck = jobs?.filter((job) => isStuck(job, now)).length ?? 0;
   return [
     ...(redisResponds ? [] : [{ name: 'redis', values: {} }]),
     ...services.flatMap(problemsOfService),
-    ...(failed > requests * FAILED_SHARE_MAX ? [{ name: 'failing', values: { failed, requests } }] : []),
+    // Without counts, which the line below has: what is read aloud changes only when something else is wrong.
+    ...(isFailing ? [{ name: 'failing', values: {} }] : []),
+    ...(jobs ? [] : [{ name: 'jobsUnread', values: {} }]),
     ...(stuck > 0 ? [{ name: 'stuck', values: { count: stuck } }] : []),
   ];
 }
@@ -58,8 +70,13 @@ function problemsOfService({ name, responds, ready, parts, queues, breaker }: Se
 const unfinished = new Set(['Queued', 'Exporting', 'Executing', 'Undoing']);
 export const isUnfinished = ({ status }: Pick<ExchangeJob, 'status'>): boolean => unfinished.has(status);
 
-/** Nobody heard of it for so long that something is wrong with it. */
 const SILENT_MILLISECONDS = 600_000;
 
-export const isStuck = (job: Pick<ExchangeJob, 'status' | 'progressAt' | 'createdAt'>): boolean =>
-  isUnfinished(job) && Date.now() - Date.parse(job.progressAt ?? job.createdAt) > SILENT_MILLISECONDS;
+/**
+ * Whether nobody heard of a job for so long that something is wrong with it.
+ * @param now the time of the platform, in milliseconds since 1970
+ */
+export const isStuck = (
+  job: Pick<ExchangeJob, 'status' | 'progressAt' | 'createdAt'>,
+  now: number,
+): boolean => isUnfinished(job) && now - Date.parse(job.progressAt ?? job.createdAt) > SILENT_MILLISECONDS;

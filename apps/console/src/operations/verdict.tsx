@@ -1,19 +1,23 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { everyUnfinished, jobsQuery, type PlatformOperations } from '../api/operations';
-import { itemsOf } from '../components/paged-list';
-import { Callout } from '../components/state';
+import { useQuery } from '@tanstack/react-query';
+import { oldestUnfinishedQuery, type PlatformOperations } from '../api/operations';
+import { useShownError } from '../components/shown-error';
+import { Callout, Skeleton } from '../components/state';
 import { useTexts } from '../texts/texts';
 import { problemsOf, recentRequests } from './problems';
 
 /** Whether it is us, and what: before anybody looks at a table. */
 export function Verdict({ operations }: { operations: PlatformOperations }) {
   const { t } = useTexts();
-  // The newest, which the page shows at first anyway.
-  const { data: jobs } = useInfiniteQuery(jobsQuery(everyUnfinished));
-  const problems = problemsOf(operations, itemsOf(jobs) ?? []);
+  const query = useQuery(oldestUnfinishedQuery);
+  const error = useShownError(query);
+  // Until they are read nobody knows whether all is well, and afterwards not either where they cannot be read.
+  const isWaiting = !query.data && !error;
+  const problems = problemsOf(operations, isWaiting ? [] : error ? undefined : query.data);
   return (
     <div className="stack tight">
-      {problems.length === 0 ? (
+      {problems.length === 0 && isWaiting ? (
+        <Skeleton lines={1} height="3.2rem" />
+      ) : problems.length === 0 ? (
         <Callout tone="good" title={t('Console.operations.well')} />
       ) : (
         <Callout tone="bad" title={t('Console.operations.notWell', { count: problems.length })}>

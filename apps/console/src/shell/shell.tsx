@@ -117,6 +117,10 @@ function Palette() {
     typed.current = '';
     return text;
   }, []);
+  const leave = useCallback(() => {
+    takeTyped();
+    setOpen(false);
+  }, [takeTyped]);
   useEffect(() => {
     const open = () => setOpen(true);
     const onKeyDown = (event: KeyboardEvent) => {
@@ -136,13 +140,8 @@ function Palette() {
     <Suspense
       fallback={
         <>
-          <EscapeWhileLoading
-            onEscape={() => {
-              takeTyped();
-              setOpen(false);
-            }}
-          />
-          <TypedWhileLoading typed={typed} />
+          <EscapeWhileLoading onEscape={leave} />
+          <TypedWhileLoading typed={typed} onLeave={leave} />
         </>
       }
     >

@@ -8,9 +8,11 @@ import { useIsOnline } from './use-is-online';
 const SLOW_MILLISECONDS = 8_000;
 
 /** What is asked every few seconds, nobody waits for once it was there or failed: either is shown. */
-const isAskedAgain = ({ state, observers }: Query): boolean =>
-  state.dataUpdateCount + state.errorUpdateCount > 0 &&
-  observers.some(({ options }) => Boolean(options.refetchInterval));
+const isAskedAgain = (query: Query): boolean =>
+  query.state.dataUpdateCount + query.state.errorUpdateCount > 0 &&
+  query.observers.some(({ options: { refetchInterval: interval } }) =>
+    Boolean(typeof interval === 'function' ? interval(query) : interval),
+  );
 
 /** Says that something takes longer than usual, which is told apart from a page that is broken only so. */
 export function SlowBanner() {

@@ -15,6 +15,7 @@ import { Choices } from '../components/choices';
 import { LoadMore } from '../components/paged-list';
 import { usePersonNames } from '../components/person-names';
 import { RelativeTime } from '../components/relative-time';
+import { useShownError } from '../components/shown-error';
 import { EmptyState, Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
@@ -34,12 +35,14 @@ type Look = 'source' | 'page';
 export function RevisionsView({ template }: { template: TemplateDetail }) {
   const { t } = useTexts();
   const query = useInfiniteQuery(revisionsQuery({ name: template.name, culture: template.culture }));
-  const { data, error, refetch } = query;
+  const { data, refetch } = query;
+  const error = useShownError(query);
   const revisions = data?.pages.flatMap((page) => page.revisions);
   const nameOf = usePersonNames((revisions ?? []).map(({ createdBy }) => createdBy));
   const [chosen, setChosen] = useState<string>();
   const [look, setLook] = useState<Look>('source');
-  if (error) return <Failure error={error} onRetry={refetch} />;
+  // What was read stays when more cannot be.
+  if (error && !revisions) return <Failure error={error} onRetry={refetch} />;
   if (!revisions) return <Skeleton lines={5} height="3rem" />;
   const newer = revisions.find(({ revisionId }) => revisionId === chosen) ?? revisions[0];
   const older = newer && revisions[revisions.indexOf(newer) + 1];
@@ -58,6 +61,7 @@ export function RevisionsView({ template }: { template: TemplateDetail }) {
             </li>
           ))}
         </ol>
+        {error && !query.isFetchNextPageError && <Failure error={error} onRetry={refetch} />}
         <LoadMore query={query} />
       </nav>
       <section className="stack" aria-label={t('Console.templates.revisions.difference')}>

@@ -5,6 +5,7 @@ import {
   startTransition,
   Suspense,
   useCallback,
+  useDeferredValue,
   useEffect,
   useMemo,
   useRef,
@@ -199,14 +200,47 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
   );
 }
 
-/** What the text becomes, which is loaded when the editor is there and it is in sight: on a phone it is far below. */
+/**
+ * What the text becomes, which is loaded when the editor is there and it is in sight: on a phone it is far below. Those
+ * who go there by keyboard, or hear the page, ask for it by its button.
+ */
 function Preview({ isTime, children }: { isTime: boolean; children: ReactNode }) {
   const { t } = useTexts();
   const place = useRef<HTMLElement>(null);
   // Not only its edge.
   const isInSight = useNearWindow(place, -0.1);
-  const empty = <section ref={place} className="preview panel" aria-label={t('Platform.actions.preview')} />;
-  return isTime && isInSight ? <Suspense fallback={empty}>{children}</Suspense> : empty;
+  const [isAsked, setAsked] = useState(false);
+  /** What holds the preview, while the button that asks for it has the focus. */
+  const around = useRef<HTMLElement>(null);
+  // Deferred, so that the button stays until there is something that the focus can go to.
+  const isShown = useDeferredValue(isTime && (isInSight || isAsked));
+  useEffect(() => {
+    const workbench = around.current;
+    if (!isShown || !workbench) return;
+    // The tabs are drawn a moment after what they are in.
+    return afterPaint(() =>
+      workbench.querySelector<HTMLElement>('.preview [role="tab"][aria-selected="true"]')?.focus(),
+    );
+  }, [isShown]);
+  const waiting = (
+    <section ref={place} className="preview panel" aria-label={t('Platform.actions.preview')}>
+      <button
+        type="button"
+        className="visually-hidden"
+        onClick={() => setAsked(true)}
+        onFocus={() => {
+          around.current = place.current!.parentElement;
+          setAsked(true);
+        }}
+        onBlur={() => {
+          around.current = null;
+        }}
+      >
+        {t('Platform.actions.preview')}
+      </button>
+    </section>
+  );
+  return <Suspense fallback={waiting}>{isShown ? children : waiting}</Suspense>;
 }
 
 /** The source as text, until it is painted and the editor is loaded: what people came for does not wait for it. */

@@ -23,9 +23,11 @@ export interface ExchangeJobStore {
   list(list: ListRequest): Promise<{ rows: ExchangeJob[]; totalCount: number | null }>;
 }
 
+// An import may wait for long before it is executed, and whoever undoes it asks for that long afterwards.
 const JOBS = `
   SELECT 'import' AS kind, id, tenant_id, definition_name, status, total_rows AS rows_done,
-         failed_rows AS rows_failed, created_at, completed_at, progress_at, error_message
+         failed_rows AS rows_failed, created_at, completed_at,
+         greatest(executed_at, progress_at) AS progress_at, error_message
     FROM import_job
   UNION ALL
   SELECT 'export', id, tenant_id, definition_name, status, rows_done, 0, created_at, completed_at, progress_at,
@@ -34,7 +36,7 @@ const JOBS = `
   UNION ALL
   SELECT 'undo', import_undo.job_id, import_undo.tenant_id, import_job.definition_name, import_undo.status,
          removed_rows + restored_rows + gone_rows, kept_rows, requested_at, import_undo.completed_at,
-         import_undo.progress_at, import_undo.error_message
+         greatest(requested_at, import_undo.progress_at), import_undo.error_message
     FROM import_undo
     JOIN import_job ON import_job.tenant_id = import_undo.tenant_id AND import_job.id = import_undo.job_id`;
 

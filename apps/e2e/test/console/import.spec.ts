@@ -153,10 +153,10 @@ describe('an import in the console', () => {
     await page.getByRole('link', { name: 'New import' }).click();
     await page.getByRole('radiogroup').getByText('Contacts', { exact: true }).click();
     const rows = [
-      'Last name;Email',
-      'Surname;Address',
-      'Lovelace;ada@example.com',
-      'Hopper;grace@example.com',
+      "'Last name';'Email'",
+      "'Surname';'Address'",
+      "'Lovelace';'ada@example.com'",
+      "'Hopper';'grace@example.com'",
     ];
     const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) };
     await page.locator('input[type=file]').setInputFiles(file);
@@ -192,6 +192,11 @@ describe('an import in the console', () => {
     await part('Columns are separated by', 'Semicolon');
     await page.getByText('Nothing is there.').waitFor();
     expect(sent).toEqual([{ delimiter: ',' }, { headerRow: 2 }, { delimiter: ';' }]);
+    // What is unusual stays to be chosen once it was corrected.
+    await choose(page, 'Cells stand between', /^" … "$/);
+    await columnField(page, "'Surname'").waitFor();
+    await choose(page, 'Cells stand between', /^' … '$/);
+    await columnField(page, 'Surname').waitFor();
 
     // It is given up: where that fails it says so, and afterwards that nothing came of it.
     const giveUp = async () => {

@@ -189,4 +189,26 @@ describe('the console without a mouse', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog', { name: 'Commands' }).waitFor();
   });
+
+  it('goes on elsewhere while the commands are being loaded, and without a connection does not wait for them', async () => {
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.goto(`/console/entities/Invoice/${newId()}`);
+    const comment = page.getByRole('textbox', { name: 'Comment', exact: true });
+    await comment.waitFor();
+    const commands = await holdCommands(page);
+    await page.keyboard.press('Control+k');
+    await commands.asked;
+    await page.keyboard.type('kept');
+    expect(await comment.inputValue()).toBe('');
+    await comment.click();
+    await page.keyboard.type('Written');
+    expect(await comment.inputValue()).toBe('Written');
+    await page.context().setOffline(true);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(' here');
+    expect(await comment.inputValue()).toBe('Written here');
+    await page.keyboard.press('Escape');
+    await page.context().setOffline(false);
+    commands.goOn();
+  });
 });

@@ -1,7 +1,7 @@
 import { newId } from '@plinth/kernel/uuid';
 import { connectToDatabase } from '../databases';
 import { tenants } from '../platform';
-import { browserForTests, expectForEverybody } from './browser';
+import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
 const browser = browserForTests();
 
@@ -120,6 +120,59 @@ describe('operations in the console', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/entities\/Invoice\/0190$/);
     await page.waitForFunction(() => document.activeElement?.id === 'main');
+  });
+
+  it('say that all is well once they know of the oldest jobs only', async () => {
+    const { page } = await browser.open();
+    await page.route(
+      ({ pathname }) => pathname === '/operations',
+      async (route) => {
+        const response = await route.fetch();
+        const figures = (await response.json()) as { services: object[]; minutes: object[] };
+        const queues = { unpublished: 0, oldestSeconds: 0, deadLetters: 0 };
+        const well = { ready: true, responds: true, parts: {}, queues, breaker: 'closed' };
+        const services = figures.services.map((service) => ({ ...service, ...well }));
+        const minutes = figures.minutes.map((minute) => ({ ...minute, failed: 0 }));
+        await route.fulfill({ response, json: { ...figures, services, minutes, redisResponds: true } });
+      },
+    );
+    const responses = [1, 2].map(() => Promise.withResolvers<'unread' | 'stuck'>());
+    let asked = 0;
+    const isOfOldest = ({ pathname, searchParams }: URL) =>
+      pathname.endsWith('/exchange-jobs') && searchParams.get('sort') === 'createdAt';
+    await page.route(isOfOldest, async (route) => {
+      if ((await responses[asked++ === 0 ? 0 : 1]!.promise) === 'unread')
+        return respondWithProblem(route, { status: 404, detail: 'Nothing is there.' });
+      const response = await route.fetch();
+      const job = {
+        kind: 'import',
+        id: newId(),
+        tenantId: tenants.console.id,
+        definitionName: 'Contacts',
+        status: 'Executing',
+        rowsDone: 1,
+        rowsFailed: 0,
+        createdAt: '2026-01-01T00:00:00.000Z',
+        progressAt: null,
+        completedAt: null,
+        errorMessage: null,
+      };
+      await route.fulfill({ response, json: { ...((await response.json()) as object), items: [job] } });
+    });
+    const oldest = page.waitForRequest((request) => isOfOldest(new URL(request.url())));
+    await page.goto('/console/operations');
+    await page.getByRole('region', { name: 'Plinth' }).getByRole('button', { name: 'Ada Lovelace' }).click();
+    await oldest;
+    await page.getByRole('region', { name: 'Services' }).waitFor();
+    const well = page.getByText('All is well');
+    expect(await well.count()).toBe(0);
+    responses[0]!.resolve('unread');
+    await page.getByRole('alert').getByText('The list of jobs could not be read').waitFor();
+    responses[1]!.resolve('stuck');
+    await page.getByRole('alert').getByText('1 job has not moved for ten minutes.').waitFor();
+    expect(await well.count()).toBe(0);
+    await page.unroute(isOfOldest);
+    await well.waitFor();
   });
 
   it('are not shown to a tenant', async () => {

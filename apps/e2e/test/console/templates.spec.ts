@@ -125,5 +125,17 @@ describe('templates in the console', () => {
     expect(await preview.getByRole('tablist').count()).toBe(0);
     await preview.scrollIntoViewIfNeeded();
     await preview.getByRole('tablist').waitFor();
+
+    // By keyboard too, where nothing is scrolled to: the focus goes on to its tabs.
+    await page.goBack();
+    await page.getByRole('link', { name }).first().click();
+    await preview.getByRole('button', { name: 'Preview' }).waitFor();
+    const isThere = () => page.evaluate(() => document.activeElement?.closest('.preview') !== null);
+    for (let steps = 0; steps < 60 && !(await isThere()); steps++) {
+      // Out of the source, where Tab indents.
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Tab');
+    }
+    await preview.getByRole('tab', { selected: true }).and(page.locator(':focus')).waitFor();
   });
 });
