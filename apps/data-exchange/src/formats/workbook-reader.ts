@@ -52,7 +52,8 @@ async function send(line: ReaderLine): Promise<void> {
   if (!process.stdout.write(`${JSON.stringify(line)}\n`)) await once(process.stdout, 'drain');
 }
 
-const lengthOf = ([, cells]: SheetRow): number => cells.reduce((sum, { length }) => sum + length + CELL_LENGTH, 0);
+const lengthOf = ([, cells]: SheetRow): number =>
+  cells.reduce((sum, { length }) => sum + length + CELL_LENGTH, 0);
 
 /** Divides rows, whose cells may be long, into pieces that their reader has room for. */
 function* inPieces(rows: readonly SheetRow[]): Generator<SheetRow[]> {
