@@ -286,8 +286,17 @@ describe('an import without a worker', () => {
   const fail = (
     { tenantId }: Caller,
     jobId: string,
-    { signal = new AbortController().signal, ...deps }: Partial<DataExchange> & { signal?: AbortSignal } = {},
-  ) => failImport({ ...exchange, ...deps }, { tenantId, jobId, reason: 'Something happened.' }, signal);
+    {
+      signal = new AbortController().signal,
+      isLast = false,
+      ...deps
+    }: Partial<DataExchange> & { signal?: AbortSignal; isLast?: boolean } = {},
+  ) =>
+    failImport(
+      { ...exchange, ...deps },
+      { tenantId, jobId, reason: 'Something happened.' },
+      { signal, isLast },
+    );
   const cancel = ({ tenantId }: Caller, jobId: string) =>
     exchange.imports.advance(tenantId, jobId, 'cancel', { cancelRequestedAt: new Date() });
   const endOf = async (caller: Caller, jobId: string) =>
@@ -344,6 +353,21 @@ describe('an import without a worker', () => {
 
       await fail(caller, jobId);
       expect(await endOf(caller, jobId)).toMatchObject({ insertedRows: 2 });
+    });
+
+    it('ends without a count where that fails unexpectedly each time', async () => {
+      const caller = aCaller();
+      const jobId = await committed(caller);
+      const aBug = () => {
+        throw new Error('a bug');
+      };
+      const owners = { ...exchange.owners, clientOf: aBug };
+
+      await expect(fail(caller, jobId, { owners })).rejects.toThrow('a bug');
+      expect((await exchange.imports.get(caller.tenantId, jobId)).status).toBe('Executing');
+
+      await fail(caller, jobId, { owners, isLast: true });
+      expect(await endOf(caller, jobId)).toMatchObject({ finalStatus: 'Failed', insertedRows: 0 });
     });
 
     it('is Cancelled where that was requested', async () => {

@@ -483,6 +483,7 @@ describe('the keys of the identity provider', () => {
     let now = 1_795_000_000_000;
     let fetches = 0;
     jest.spyOn(Date, 'now').mockImplementation(() => now);
+    jest.spyOn(performance, 'now').mockImplementation(() => now);
     const lines: string[] = [];
     const note = (_fields: object, message: string) => void lines.push(message);
     const log = { warn: note, info: note } as unknown as Log;

@@ -223,6 +223,27 @@ describe('entities that another service owns', () => {
     expect(await move('ann', 'PendingReview')).toBe('Completed PendingReview');
   });
 
+  it('follow a move that leads on from a requested one, though the clocks of their owner say that it was before', async () => {
+    const { tenantId, move, history } = aTemplate('Draft');
+    expect(await move('ann', 'PendingReview')).toBe('Completed PendingReview');
+    const moved = movedOf({
+      entityType: 'Template',
+      entityId: 'welcome',
+      from: 'PendingReview',
+      to: 'Archived',
+      actorId: 'owner',
+    });
+    const event = { ...eventOf(tenantId, { ...moved, movedAt: '2026-01-01T00:00:00Z' }), deliveryCount: 1 };
+
+    await service.db.inTenant(tenantId, (tx) => recordOwnerMove(tx, event));
+
+    const states = await service.db.inTenant(tenantId, (tx) =>
+      tx.entity.findMany({ where: { tenantId }, select: { state: true } }),
+    );
+    expect(states).toEqual([{ state: 'Archived' }]);
+    expect(await history()).toEqual(['PendingReview Archived owner', 'Draft PendingReview ann']);
+  });
+
   it('get one history row for a move that was requested here and published by their owner', async () => {
     const { tenantId, move, history } = aTemplate('Draft');
     await move('ann', 'PendingReview');

@@ -28,8 +28,8 @@ export const ID_PATTERN = z.regexes.uuid().source.slice('^'.length, -'$'.length)
 export const NOT_ONLY_BLANKS = '^[\\s\\S]*\\S[\\s\\S]*$';
 
 /**
- * Text of at most this many characters (code points), NFC-normalised, without long rows of combining marks. A broken rule ends what is looked at of a list of very
- * many (`parseInput`), as a wrong type does.
+ * Text of at most this many characters (code points), NFC-normalised, without long rows of combining marks. A broken rule
+ * ends what is looked at of a list of very many (`parseInput`), as a wrong type does.
  */
 export const text = (lengthMax: number, lengthMin = 0) => {
   const tooLong = {

@@ -29,8 +29,8 @@ export function limitsPage(protos: Record<string, string>): string {
 ${services.join('\n')}
 ## Calls between services
 
-A message has at most 4 MiB, which gRPC enforces; a call without streams ends after 10 s. What lasts is a stream, whose next
-message is sent when the last one was taken. A statement of such a stream ends as [limits.md](limits.md) says.
+A message to a service has at most 4 MiB and one from it 32 MiB, which gRPC enforces; a call without streams ends after 10 s.
+What lasts is a stream, whose next message is sent when the last one was taken. A statement of such a stream ends as [limits.md](limits.md) says.
 
 | Method | Takes at most | Returns at most | From |
 | --- | --- | --- | --- |
@@ -126,6 +126,7 @@ function methodsOf(text: string): Method[] {
 }
 
 const row = (file: string, { service, name, takesStream, returnsStream }: Method): string =>
-  `| \`${service}.${name}\` | ${sizeOf(takesStream)} | ${sizeOf(returnsStream)} | [${file}](../libs/proto/${file}) |`;
+  `| \`${service}.${name}\` | ${sizeOf(takesStream, 4)} | ${sizeOf(returnsStream, 32)} | [${file}](../libs/proto/${file}) |`;
 
-const sizeOf = (isStream: boolean): string => (isStream ? 'a stream of messages' : 'one message of 4 MiB');
+const sizeOf = (isStream: boolean, mebibytes: number): string =>
+  isStream ? 'a stream of messages' : `one message of ${mebibytes} MiB`;

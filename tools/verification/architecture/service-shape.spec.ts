@@ -102,7 +102,7 @@ describe.each(services)('the service $name', (service) => {
   it('has handlers in routes/, each mounted by app.ts, and responses made from rows', () => {
     const app = read(folder, 'src/app.ts');
     const isKnown = (file: string) =>
-      file.endsWith('-response.ts') || app.includes(`'./routes/${file.replace(/\.ts$/, '')}'`);
+      /-response(\.spec)?\.ts$/.test(file) || app.includes(`'./routes/${file.replace(/\.ts$/, '')}'`);
     expect(list(join(folder, 'src/routes')).filter((file) => !isKnown(file))).toEqual([]);
   });
 

@@ -135,7 +135,7 @@ const cases: Record<string, Case> = {
       'kube_deployment_status_replicas_available{namespace="plinth",deployment="contacts-main"}': '0x90',
     },
     labels: { namespace: 'plinth', deployment: 'gateway-main' },
-    summary: 'No pod of gateway-main is available.',
+    summary: 'No pod of gateway-main in plinth is available.',
   },
   PlinthPartDown: {
     trouble: { 'plinth_part_up{process="settings",part="postgres"}': '0x90' },

@@ -55,14 +55,15 @@ export async function endImport(
 export async function failImport(
   dependencies: ImportDependencies,
   { tenantId, jobId, reason }: { tenantId: string; jobId: string; reason: string },
-  signal: AbortSignal,
+  attempt: Attempt,
 ): Promise<void> {
   const { imports, clock } = dependencies;
-  const run = await unlessItMayPass(() => findImportRun(dependencies, tenantId, jobId), signal);
+  const { signal } = attempt;
+  const run = await unlessItMayPass(() => findImportRun(dependencies, tenantId, jobId), attempt);
   const isSingle = run && withDefaultOptions(run.job.options).onError === 'abort';
   const committed =
-    isSingle && (await unlessItMayPass(() => countCommitted(dependencies, run, signal), signal));
-  if (run && !committed) await countWhatCanBe(dependencies, run, signal);
+    isSingle && (await unlessItMayPass(() => countCommitted(dependencies, run, signal), attempt));
+  if (run && !committed) await countWhatCanBe(dependencies, run, attempt);
   const job = await imports.get(tenantId, jobId);
   const isCancelled = job.cancelRequestedAt !== null;
   const counted = countsOf(job);
@@ -79,18 +80,24 @@ export async function failImport(
   await deleteKeysAndFile(dependencies, job);
 }
 
+export interface Attempt {
+  signal: AbortSignal;
+  /** What may fail each time it is tried is not tried again. */
+  isLast: boolean;
+}
+
 /** Does work that a job ends without where it can never succeed, so that it ends at all. */
 async function unlessItMayPass<Result>(
   work: () => Promise<Result>,
-  signal: AbortSignal,
+  { signal, isLast }: Attempt,
 ): Promise<Result | undefined> {
   try {
     return await work();
   } catch (error) {
     signal.throwIfAborted();
     const problem = error instanceof Problem ? error : problemOfDatabase(error);
-    // A workbook whose reader is killed each time was tried often enough.
-    if (problem && mayPass(problem) && !(problem instanceof InterruptedReading)) throw error;
+    const mayFailAgain = !problem || problem instanceof InterruptedReading;
+    if (mayFailAgain ? !isLast : mayPass(problem)) throw error;
     return undefined;
   }
 }
@@ -99,21 +106,22 @@ async function unlessItMayPass<Result>(
 async function countWhatCanBe(
   dependencies: ImportDependencies,
   run: ImportRun,
-  signal: AbortSignal,
+  attempt: Attempt,
 ): Promise<void> {
+  const { signal } = attempt;
   const { tenantId, id: jobId } = run.job;
   const ranges = await dependencies.ranges.list(tenantId, jobId);
   // The owner gives what it stored of each batch, for which it needs to know no duplicates.
   for (const range of ranges)
     await unlessItMayPass(
       () => countRangeUpToSeal(dependencies, { run, range, keysFirst: false, signal }),
-      signal,
+      attempt,
     );
   // Without ranges nothing is counted, but another run may be about to begin.
   if (ranges.length === 0)
     await unlessItMayPass(
       () => dependencies.owners.seal(run.definition, { jobId, range: 0 }, callerOf(run.job)),
-      signal,
+      attempt,
     );
 }
 

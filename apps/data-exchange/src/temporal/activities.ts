@@ -10,7 +10,7 @@ import { readKeys } from '../app/read-keys';
 import { runExport, type ExportDependencies } from '../app/run-export';
 import { splitIntoRanges, type SplitDependencies } from '../app/split-into-ranges';
 import { failUndo, undoImport, type UndoDependencies } from '../app/undo-import';
-import { failureOf } from './job-failure';
+import { failureOf, isLastAttempt } from './job-failure';
 import { WholeJobs } from './whole-jobs';
 import { isShortQueue } from './workflows/task-queues';
 
@@ -52,8 +52,10 @@ export const createActivities = (
       return range.isWhole ? runWhole(range.tenantId, work) : run(work);
     },
     endImport: (job: ImportToEnd) => run((signal) => endImport(dependencies, job, signal)),
-    failImport: (tenantId: string, jobId: string, reason: string) =>
-      run((signal) => failImport(dependencies, { tenantId, jobId, reason }, signal)),
+    failImport: (tenantId: string, jobId: string, reason: string) => {
+      const isLast = isLastAttempt(Context.current().info.attempt);
+      return run((signal) => failImport(dependencies, { tenantId, jobId, reason }, { signal, isLast }));
+    },
     undoImport: (tenantId: string, jobId: string) =>
       run((signal) => undoImport(dependencies, tenantId, jobId, signal)),
     failUndo: (tenantId: string, jobId: string, reason: string) =>

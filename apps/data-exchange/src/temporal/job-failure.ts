@@ -6,12 +6,15 @@ import { InterruptedReading } from '../formats/interrupted-reading';
 /** What may fail each time it is tried is not retried for ever. */
 const ATTEMPTS_MAX = 5;
 
+/** Whether what may fail each time is not tried again after this attempt. */
+export const isLastAttempt = (attempt: number): boolean => attempt >= ATTEMPTS_MAX;
+
 /**
  * What Temporal is told of an attempt that failed, and whether another one may succeed; without a problem it is a bug.
  * `attempt` counts all attempts of the activity, whatever the others failed for.
  */
 export function failureOf(problem: Problem | undefined, attempt: number): ApplicationFailure {
-  const isLast = attempt >= ATTEMPTS_MAX;
+  const isLast = isLastAttempt(attempt);
   if (!problem)
     return ApplicationFailure.create({
       message: 'An unexpected error happened.',

@@ -28,8 +28,8 @@ export interface OverrideStore {
   /** Creates or updates one. @throws Problem `stale-version`, `quota-exceeded` */
   put(caller: Caller, override: WrittenOverride, ifMatch: IfMatch): Promise<{ etag: string }>;
   /**
-   * Creates or updates many in one step and with one event; of two values for one text the last counts. Returns those
-   * the places of those that are left as they are, since they were another value than the former one.
+   * Creates or updates many in one step and with one event; of two values for one text the last counts. Returns the
+   * places of those that are left as they are, since they were another value than the former one.
    * @throws Problem `quota-exceeded`
    */
   putMany(caller: Caller, overrides: readonly PlacedOverride[]): Promise<ReadonlySet<number>>;
@@ -250,8 +250,8 @@ const PUT_MANY = `
 
 /**
  * The same for texts of which some ($9) are written only where they still are as they were read ($10), or are what is
- * written already, as when a batch is sent again; returns the ones and the others. Those that are there are locked first, in the order of the index; one
- * that comes while this is written is of another version than expected.
+ * written already, as when a batch is sent again; returns the ones and the others. Those that are there are locked first,
+ * in the order of the index; one that comes while this is written is of another version than expected.
  */
 const PUT_MANY_AS_READ = `
   WITH item AS (

@@ -46,7 +46,6 @@ const FILE_BYTES_MIN = 4_096;
 /** The bytes that a file takes of the quota. */
 export const countedBytes = (sizeBytes: number): number => Math.max(sizeBytes, FILE_BYTES_MIN);
 
-/** Read from the index `blob_bytes` alone. */
 async function sumOfBytes(tx: Tx, tenantId: string): Promise<number> {
   const [sum] = await tx.$queryRaw<{ bytes: number }[]>`
     SELECT coalesce(sum(greatest(size_bytes, ${FILE_BYTES_MIN})), 0)::float8 AS bytes

@@ -279,6 +279,8 @@ export class TransitionService {
     const version = isApproved ? effect.approval.entityVersion : null;
     // Two approvers who complete one request make one move.
     const moveId = isApproved ? effect.approval.id : moveIdOf(tenantId, operationId);
+    // What the owner does next, before its response is here, is later than this.
+    const at = this.deps.clock.now();
     const applied = await owner.apply(caller, { entityType, entityId, ...move, moveId, comment, version });
     if (applied.outcome === 'VERSION_CHANGED') return undefined;
     if (applied.outcome !== 'MOVED') return refusedMoveResult(applied, shownStateOf(before, applied));
@@ -287,7 +289,7 @@ export class TransitionService {
 
     let snapshot = before;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const change = this.changeOf(eventOf(effect, snapshot), command, caller, result);
+      const change = this.changeOf(eventOf(effect, snapshot), command, caller, result, at);
       const made = { ...change, ownerMoveId: moveId };
       const commit = await this.write(tenantId, snapshot, made, operationOf(command, result));
       if (commit === 'committed') return result;
@@ -305,9 +307,10 @@ export class TransitionService {
     { entityType, entityId, comment }: EntityName & { comment: string | null },
     caller: Caller,
     result: OperationResult | undefined,
+    at = this.deps.clock.now(),
   ): Change {
     const { userId, userName } = result ? caller : SYSTEM_ACTOR;
-    const context = { entityType, entityId, actor: { userId, userName }, at: this.deps.clock.now() };
+    const context = { entityType, entityId, actor: { userId, userName }, at };
     return changeOf(event, { ...context, comment: result ? comment : null });
   }
 

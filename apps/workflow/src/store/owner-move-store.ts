@@ -40,7 +40,7 @@ export async function recordOwnerMove(tx: Tx, event: EntityMovedEvent): Promise<
     await commit(tx, event, snapshot, { kind: 'approve', approval, seat: movedBy });
     return;
   }
-  if (snapshot.moves > 0 && (await isEarlierThanRecorded(tx, event))) {
+  if (snapshot.moves > 0 && (await isEarlierThanRecorded(tx, event, snapshot))) {
     await recordEarlierMove(tx, event, snapshot);
     return;
   }
@@ -59,20 +59,28 @@ function moveOf({ payload }: EntityMovedEvent, { definition }: EntitySnapshot): 
   return { kind: 'move', transitionName: transition?.name ?? 'Move', from, to };
 }
 
-/** Whether a move that the owner made later is recorded already. */
-async function isEarlierThanRecorded(tx: Tx, { tenantId, payload }: EntityMovedEvent): Promise<boolean> {
-  const { entityType, entityId, movedAt } = payload;
-  const [row] = await tx.$queryRawUnsafe<[{ isEarlier: boolean | null }]>(
-    `SELECT max(transitioned_at) FILTER (WHERE owner_move_id IS NOT NULL) > $4::timestamptz AS "isEarlier"
-     FROM (SELECT owner_move_id, transitioned_at FROM move
+/**
+ * Whether a move that the owner made later is recorded already. Clocks of two processes may differ: one that leads on from
+ * where the entity is follows what is recorded, unless it led to where the later one began, as of a move there and back.
+ */
+async function isEarlierThanRecorded(
+  tx: Tx,
+  { tenantId, payload }: EntityMovedEvent,
+  { state }: EntitySnapshot,
+): Promise<boolean> {
+  const { entityType, entityId, movedAt, previousState, newState } = payload;
+  const [last] = await tx.$queryRawUnsafe<{ transitionedAt: Date; previousState: string }[]>(
+    `SELECT transitioned_at AS "transitionedAt", previous_state AS "previousState"
+     FROM (SELECT owner_move_id, transitioned_at, previous_state FROM move
        WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3
-       ORDER BY tenant_id, entity_type, entity_id, position DESC LIMIT ${NEWEST_MOVES}) AS newest`,
+       ORDER BY tenant_id, entity_type, entity_id, position DESC LIMIT ${NEWEST_MOVES}) AS newest
+     WHERE owner_move_id IS NOT NULL ORDER BY transitioned_at DESC LIMIT 1`,
     tenantId,
     entityType,
     entityId,
-    new Date(movedAt),
   );
-  return row.isEarlier === true;
+  if (!last || last.transitionedAt <= new Date(movedAt)) return false;
+  return previousState !== state || newState === last.previousState;
 }
 
 /** Records in the history what was overtaken by a later move: that says where the entity is and whether a request is open. */

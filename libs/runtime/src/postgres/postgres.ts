@@ -345,7 +345,11 @@ const isTooLargeForIndex = (error: unknown): boolean =>
   layersOf(error).some((layer) => /index row (size|requires)/.test(tell(layer)));
 
 const tooLargeForIndex = (cause: unknown): Problem =>
-  new Problem('invalid', 'Names or keys are too long together.', { cause });
+  new Problem('invalid', 'Names or keys are too long together.', {
+    title: 'One or more validation errors occurred.',
+    errors: {},
+    cause,
+  });
 
 interface Failure {
   code?: unknown;
