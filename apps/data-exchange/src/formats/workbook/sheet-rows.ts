@@ -76,7 +76,9 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
     while (cells.length > 0 && cells.at(-1) === '') cells.pop();
     sheetLength += length + cells.length * CELL_LENGTH;
     if (sheetLength > SHEET_LENGTH_MAX)
-      throw new UnreadableFile(`The sheet has more than ${SHEET_LENGTH_MAX} characters, of which each cell counts as ${CELL_LENGTH} more.`);
+      throw new UnreadableFile(
+        `The sheet has more than ${SHEET_LENGTH_MAX} characters, of which each cell counts as ${CELL_LENGTH} more.`,
+      );
     if (cells.length > 0) take(errorCells.length > 0 ? [number, cells, errorCells] : [number, cells]);
   };
 
