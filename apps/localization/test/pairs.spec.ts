@@ -53,10 +53,9 @@ describe('two writes at the same moment', () => {
     'change another': ({ as }, id) => as(id).put('/localization/overrides/Shop/en/two', { value: 'other' }),
   };
 
-  const observe = async ({ as }: World) => {
-    const { status, body } = await as().get('/localization/overrides?resourceName=Shop&cultureName=en');
-    return { status, body: body as unknown };
-  };
+  const observe = async ({ as }: World) => [
+    await as().get('/localization/overrides?resourceName=Shop&cultureName=en'),
+  ];
 
   it('have an order: what is seen of them is what one after the other leads to', async () => {
     expect(

@@ -6,7 +6,7 @@ const find = (names: string[], writeOf: (name: string) => Write<World>) =>
   findUnserializable<World>({
     setUp: async () => ({ writes: [] }),
     writes: Object.fromEntries(names.map((name) => [name, writeOf(name)])),
-    observe: async () => undefined,
+    observe: async () => [],
     eventsOf: async () => [],
     isLost: ({ status }) => status === 409,
   });

@@ -17,8 +17,8 @@ export interface PairsOf<World> {
   setUp: () => Promise<World>;
   /** By what they do. */
   writes: Record<string, Write<World>>;
-  /** Everything that can be seen in the end: state and history. */
-  observe: (world: World) => Promise<unknown>;
+  /** Reads everything that can be seen in the end: state and history. */
+  observe: (world: World) => Promise<readonly Response[]>;
   /** What was published, in its order, which counts among events of one subject. */
   eventsOf: (world: World) => Promise<readonly PublishedEvent[]>;
   /** Whether a response says that the write lost a race and did nothing, which no order has. */
@@ -123,14 +123,19 @@ async function run<World>(
   const retried = isLost(first[1]!)
     ? [await runOther(), await runOne()].toReversed()
     : [await runOne(), await runOther()];
-  const seen = [...first, ...retried].map(({ status, body }): Response => ({ status, body }));
   const numbers: Numbers = new Map();
-  const shown = withoutChance({ responses: seen, end: await observe(world) }, numbers);
+  const end = await observe(world);
+  const shown = withoutChance(
+    { responses: [...first, ...retried].map(seenOf), end: end.map(seenOf) },
+    numbers,
+  );
   const bySubject = Map.groupBy(await eventsOf(world), ({ subject }) => subject).values();
   // What others published has no part in how ids are numbered.
   const events = [...bySubject].map((ofOne) => JSON.stringify(withoutChance(ofOne, new Map(numbers))));
   return { ...shown, events: events.sort() };
 }
+
+const seenOf = ({ status, body }: Response): Response => ({ status, body });
 
 type Numbers = Map<string, string>;
 
