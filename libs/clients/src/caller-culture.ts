@@ -4,6 +4,7 @@ import { acceptedCultures } from '@plinth/kernel/accepted-cultures';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
+import type { Registry } from 'prom-client';
 import { createSettingsClient } from './settings-client';
 
 const PREFERRED_CULTURE = 'Service.Localization.PreferredCulture';
@@ -23,8 +24,10 @@ export interface CallerCulture {
 export function createCallerCulture(
   config: { GRPC_SERVICES: Record<string, string>; CALLER_KEYS: readonly string[] },
   log: Log,
+  metrics: Registry,
 ): CallerCulture {
-  const settings = 'settings' in config.GRPC_SERVICES ? createSettingsClient(config, log) : undefined;
+  const settings =
+    'settings' in config.GRPC_SERVICES ? createSettingsClient(config, log, metrics) : undefined;
 
   const preferred: CallerCulture['preferred'] = async ({ tenantId, userId }) => {
     try {

@@ -2,6 +2,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { protoPackages } from '@plinth/proto/packages';
 import { serviceClient } from '@plinth/runtime/rpc/grpc';
 import type { Close } from '@plinth/runtime/process/lifecycle';
+import type { Registry } from 'prom-client';
 
 export interface LocalizationClient {
   /** The tenant's texts of keys like `Invoice:total` in one culture; null where there is none. */
@@ -12,13 +13,13 @@ export interface LocalizationClient {
 const DEADLINE_MILLISECONDS = 2_000;
 
 /** Creates a client of the localization service. */
-export function createLocalizationClient(config: {
-  GRPC_SERVICES: Record<string, string>;
-  CALLER_KEYS: readonly string[];
-}): LocalizationClient {
+export function createLocalizationClient(
+  config: { GRPC_SERVICES: Record<string, string>; CALLER_KEYS: readonly string[] },
+  metrics?: Registry,
+): LocalizationClient {
   const address = config.GRPC_SERVICES['localization'] ?? 'localization:9090';
   const { Localization } = protoPackages.localization.v1;
-  const localization = serviceClient('localization', Localization, address, config.CALLER_KEYS);
+  const localization = serviceClient('localization', Localization, address, config.CALLER_KEYS, metrics);
   return {
     async texts(caller, cultureName, keys) {
       const request = { tenantId: caller.tenantId, cultureName, resources: byResource(keys) };

@@ -5,6 +5,7 @@ import { protoPackages } from '@plinth/proto/packages';
 import { serviceClient } from '@plinth/runtime/rpc/grpc';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
+import type { Registry } from 'prom-client';
 
 export interface SettingsClient {
   /**
@@ -36,9 +37,11 @@ const DEADLINE_MILLISECONDS = 2_000;
 export function createSettingsClient(
   config: { GRPC_SERVICES: Record<string, string>; CALLER_KEYS: readonly string[] },
   log: Log,
+  metrics?: Registry,
 ): SettingsClient {
   const address = config.GRPC_SERVICES['settings'] ?? 'settings:9090';
-  const settings = serviceClient('settings', protoPackages.settings.v1.Settings, address, config.CALLER_KEYS);
+  const { Settings } = protoPackages.settings.v1;
+  const settings = serviceClient('settings', Settings, address, config.CALLER_KEYS, metrics);
   const options = { deadlineMilliseconds: DEADLINE_MILLISECONDS };
   let closed = false;
 

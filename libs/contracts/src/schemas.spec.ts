@@ -1,10 +1,15 @@
 import { parseInput } from '@plinth/kernel/validation';
 import { z } from 'zod';
 import { DefinitionName } from './data-exchange/shapes';
-import { EntityTypeInPath, text } from './schemas';
+import { EntityTypeInPath, Id, text } from './schemas';
 import { TemplateNameInPath } from './template/shapes';
 
 const row = '\u0301'.repeat(16) + '\u0316'.repeat(16);
+
+it('takes an id in any case, as it is stored', () => {
+  const id = '01900000-0000-7000-8000-00000000abcd';
+  expect(parseInput(Id, id.toUpperCase(), 'path')).toBe(id);
+});
 
 describe('a text', () => {
   const Body = z.object({ name: text(10, 1), definitionName: DefinitionName });

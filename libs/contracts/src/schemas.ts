@@ -18,8 +18,11 @@ export const Instant = z.iso
   .datetime({ offset: true })
   .refine(isStorable, { params: { rule: 'Range' }, message: 'From year 1 to year 9999.' });
 
-/** The id of a resource. */
-export const Id = z.uuid();
+/**
+ * The id of a resource, as it is stored: in lower case, whichever case it arrives in (RFC 9562, 4), because it is compared as
+ * text, and names files.
+ */
+export const Id = z.uuid().toLowerCase();
 
 /** The same as a pattern of JSON Schema, for a part of a text. */
 export const ID_PATTERN = z.regexes.uuid().source.slice('^'.length, -'$'.length);

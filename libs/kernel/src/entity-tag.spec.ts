@@ -1,4 +1,13 @@
-import { entityTag, requireMatch } from './entity-tag';
+import { entityTag, hashedEntityTag, requireMatch } from './entity-tag';
+
+describe('the tag of a content', () => {
+  it('is the same in one piece and in several, and another one of another content', () => {
+    const inPieces = hashedEntityTag(['{"a":', '1}'].map((text) => Buffer.from(text)));
+    expect(hashedEntityTag([Buffer.from('{"a":1}')])).toBe(inPieces);
+    expect(hashedEntityTag('{"a":1}')).toBe(inPieces);
+    expect(hashedEntityTag('{"a":2}')).not.toBe(inPieces);
+  });
+});
 
 describe('the header If-Match', () => {
   it.each([

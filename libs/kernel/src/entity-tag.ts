@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { Problem } from './problem';
 
 /** The `If-Match` of a request: a list of strong tags, `*` for any existing version, or undefined without the header. */
@@ -11,9 +11,16 @@ const DIGEST_CHARACTERS = 27;
 
 /** Makes the strong tag of a text, for what has no version. */
 export function hashedEntityTag(content: string | readonly Buffer[]): string {
-  const hash = createHash('sha256');
-  for (const piece of typeof content === 'string' ? [content] : content) hash.update(piece);
-  return entityTag(hash.digest('base64url').slice(0, DIGEST_CHARACTERS));
+  const pieces = typeof content === 'string' ? [content] : content;
+  // One call takes a fraction of the time of an object.
+  const digest = pieces.length === 1 ? hash('sha256', pieces[0]!, 'base64url') : digestOf(pieces);
+  return entityTag(digest.slice(0, DIGEST_CHARACTERS));
+}
+
+function digestOf(pieces: readonly (string | Buffer)[]): string {
+  const hashing = createHash('sha256');
+  for (const piece of pieces) hashing.update(piece);
+  return hashing.digest('base64url');
 }
 
 /**

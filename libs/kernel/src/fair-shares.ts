@@ -43,12 +43,21 @@ export class FairShares {
     return this.used;
   }
 
+  get freeAmount(): number {
+    return this.total - this.used;
+  }
+
   usedByTenant(tenantId: string): number {
     return this.byTenant.get(tenantId)?.amount ?? 0;
   }
 
   usedByUser({ tenantId, userId }: ShareOwner): number {
     return this.byTenant.get(tenantId)?.byUser.get(userId) ?? 0;
+  }
+
+  /** Whether a tenant may take one more where so much is free. */
+  mayTakeOne(tenantId: string, free: number): boolean {
+    return free >= 1 && this.isWithinShare(this.usedByTenant(tenantId), 1, free);
   }
 
   /**
@@ -59,9 +68,9 @@ export class FairShares {
     const tenant = this.byTenant.get(tenantId);
     const ofTenant = tenant?.amount ?? 0;
     const ofUser = tenant?.byUser.get(userId) ?? 0;
-    const free = this.total - this.used;
+    const free = this.freeAmount;
     if (amount > free) return 'all';
-    if (ofTenant > held && ofTenant + amount > this.timesFree() * free) return 'tenant';
+    if (ofTenant > held && !this.isWithinShare(ofTenant, amount, free)) return 'tenant';
     if (this.limitsUsers && ofUser > held && 2 * (ofUser + amount) > free) return 'user';
     this.used += amount;
     if (!tenant) this.byTenant.set(tenantId, { amount, byUser: new Map([[userId, amount]]) });
@@ -85,5 +94,10 @@ export class FairShares {
     const left = (tenant.byUser.get(userId) ?? 0) - amount;
     if (left > 0) tenant.byUser.set(userId, left);
     else tenant.byUser.delete(userId);
+  }
+
+  /** Who holds nothing may take whatever is free. */
+  private isWithinShare(ofTenant: number, amount: number, free: number): boolean {
+    return ofTenant === 0 || ofTenant + amount <= this.timesFree() * free;
   }
 }

@@ -70,6 +70,8 @@ export interface ListRules {
   searchable: readonly string[];
   /** Whether the list has cursor pages. */
   cursor?: boolean;
+  /** Whether any page may have to pass over all rows, since no index leaves out those that a caller does not see. */
+  passesOver?: boolean;
   presets?: Record<string, readonly string[]>;
   quickFilters?: readonly string[];
 }
@@ -122,8 +124,12 @@ export function parseListQuery(parameters: QueryParameters, rules: ListRules): L
     if (value !== undefined) filters.push([`${field}.eq`, value]);
   }
   for (const name of Object.keys(parameters)) {
-    const [, kind, key] = /^(filter|presets)\[(.*)\]$/i.exec(name) ?? [];
-    if (kind === undefined || key === undefined) continue;
+    const [, kind, rest = ''] = /^(filter|presets)(\W[^]*)?$/i.exec(name) ?? [];
+    if (kind === undefined) continue;
+    const key = /^\[(.*)\]$/.exec(rest)?.[1];
+    // A client that relies on a filter must not take all items for those that match.
+    if (key === undefined)
+      throw malformed(`"${name}" is not read; write filter[field.operator]=value or presets[name]=value.`);
     const target = kind.toLowerCase() === 'filter' ? filters : presets;
     target.push([key, single(parameters, name) ?? '']);
   }

@@ -8,7 +8,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
 import type { BatchResult__Output } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
 import type { ExportRows__Output } from '@plinth/proto/generated/plinth/exchange/v1/ExportRows';
-import type { ImportAnswer__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
+import type { ImportResponse__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportResponse';
 import type { UndoneWrite__Output } from '@plinth/proto/generated/plinth/exchange/v1/UndoneWrite';
 import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/StartImport';
 import { problemOfGrpc, serveGrpc, serviceClient, type GrpcService } from '@plinth/runtime/rpc/grpc';
@@ -125,7 +125,7 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
     }> =>
       new Promise((resolve, reject) => {
         const jobId = start.jobId ?? newId();
-        const responses: ImportAnswer__Output[] = [];
+        const responses: ImportResponse__Output[] = [];
         const call = client.Import(identity('Import', caller));
         const finish = () =>
           resolve({
@@ -136,7 +136,7 @@ export async function openExchangeOwner(services: readonly GrpcService[]) {
             ),
             committed: responses.find(({ ended }) => ended)?.ended?.committed,
           });
-        call.on('data', (response: ImportAnswer__Output) => {
+        call.on('data', (response: ImportResponse__Output) => {
           responses.push(response);
           const isLast = responses.filter(({ result }) => result).length === batches.length;
           if (isLast && options.end === false) call.cancel();

@@ -1,3 +1,4 @@
+import { removeEventStreams } from './event-streams';
 import { removeRunDirectory } from './run-directory';
 import { stopSharedPlatforms } from './shared-platform';
 
@@ -5,5 +6,9 @@ import { stopSharedPlatforms } from './shared-platform';
 // eslint-disable-next-line no-restricted-syntax -- jest requires a default export
 export default async function globalTeardown(): Promise<void> {
   await stopSharedPlatforms();
-  await removeRunDirectory();
+  try {
+    await removeEventStreams();
+  } finally {
+    await removeRunDirectory();
+  }
 }

@@ -16,6 +16,7 @@ export const firstRows = (
   offset: 0,
   after: undefined,
   wantsTotalCount: false,
+  countsAll: false,
   toPage: () => {
     throw new Error('Nobody asks for a page here.');
   },

@@ -1,9 +1,8 @@
-import { newId } from '@plinth/kernel/uuid';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog, type Log } from '@plinth/runtime/process/log';
 import type { Express } from 'express';
+import { eventStream } from './event-streams';
 import { serveForTest, TEST_KEYS } from './http';
-import { infrastructure } from './infrastructure';
 import { createTestDatabase } from './test-database';
 
 /** The parts of a service that its `main.ts` assembles. */
@@ -33,12 +32,11 @@ export async function startReplica<Config, Deps extends object>(
   const database = options.databaseUrl ? undefined : await createTestDatabase(name);
   if (database) closers.push(database.drop);
   const databaseUrl = options.databaseUrl ?? database!.url;
-  const natsPrefix = options.natsPrefix ?? `test_${newId().replaceAll('-', '')}`;
+  const stream = await eventStream(options.natsPrefix);
   const environment = {
     NODE_ENV: 'test',
     [`DATABASE_URL_${name.toUpperCase().replaceAll('-', '_')}`]: databaseUrl,
-    NATS_URL: infrastructure().natsUrl,
-    NATS_PREFIX: natsPrefix,
+    ...stream,
     CALLER_KEYS: TEST_KEYS.join(','),
     CURSOR_KEYS: TEST_KEYS.join(','),
     EVENT_KEYS: TEST_KEYS.join(','),
@@ -54,7 +52,7 @@ export async function startReplica<Config, Deps extends object>(
     url: server.url,
     database,
     databaseUrl,
-    natsPrefix,
+    natsPrefix: stream.NATS_PREFIX,
     environment,
     close: () => closeAll(closers, silentLog()),
   };

@@ -1,7 +1,7 @@
 import { eventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 import { entityNoted } from '../timeline/entity-noted';
-import { entityMoved } from '../workflow/events';
+import { entityGone, entityMoved } from '../workflow/events';
 
 const saved = z.object({ ids: z.array(z.uuid()), isImport: z.boolean() });
 const deleted = z.object({ id: z.uuid(), externalId: z.string() });
@@ -21,6 +21,9 @@ export const companyDeleted = eventType('contacts.company-deleted', deleted);
 /** A contact went from one stage to another; the workflow service stores its history. */
 export const contactMoved = entityMoved('contacts');
 
+/** Contacts are gone; the workflow service ends their open requests for approval. */
+export const contactGone = entityGone('contacts');
+
 /** Texts for the timelines of contacts and companies. */
 export const contactsNoted = entityNoted('contacts');
 
@@ -30,5 +33,6 @@ export const contactsEvents = {
   companiesSaved,
   companyDeleted,
   contactMoved,
+  contactGone,
   contactsNoted,
 };

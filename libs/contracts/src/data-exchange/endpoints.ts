@@ -11,6 +11,7 @@ import {
   CreateExportJobRequest,
   DefinitionName,
   ExchangeJob,
+  ExchangeJobKind,
   ExportDefinitionResponse,
   ExportFieldDescriptor,
   ExportJobResponse,
@@ -440,7 +441,7 @@ export const listJobsOfAllTenants = endpoint({
   access: permission('Platform.Operations.Read', { hostOnly: true }),
   list: {
     filterable: {
-      kind: { type: 'enum', values: { import: 'import', export: 'export', undo: 'undo' } },
+      kind: { type: 'enum', values: ExchangeJobKind },
       status: { type: 'enum', values: { ...ExportJobStatus, ...ImportJobStatus, ...ImportUndoStatus } },
       tenantId: { type: 'uuid' },
     },

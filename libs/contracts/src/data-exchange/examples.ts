@@ -64,7 +64,7 @@ export const dataExchangeExamples: Record<string, unknown> = {
     ],
   },
   ExchangeJob: {
-    kind: 'import',
+    kind: 'Import',
     id: importJob.id,
     tenantId: '01900000-0000-7000-8000-00000000d301',
     definitionName: 'Localization.Overrides',

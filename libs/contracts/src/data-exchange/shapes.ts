@@ -420,17 +420,20 @@ export const ImportReportResponse = z
       .meta({
         description: `How many failed rows the groups count: all of them, or the first, with ${REPORT_GROUPED_ERRORS_MAX} errors together`,
       }),
-    errorMessage: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why the job failed as a whole, such as a file that cannot be read to its end' }),
+    errorMessage: z.string().nullable().meta({
+      description:
+        'Why the job failed as a whole, such as a file that cannot be read to its end; of a completed one that its rows could not be counted',
+    }),
   })
   .meta({ id: 'ImportReportResponse' });
+
+export const ExchangeJobKind = { Import: 'Import', Export: 'Export', Undo: 'Undo' } as const;
+export type ExchangeJobKind = (typeof ExchangeJobKind)[keyof typeof ExchangeJobKind];
 
 /** A job as operators see it, of any tenant: how it is, not what is in it. */
 export const ExchangeJob = z
   .object({
-    kind: z.enum(['import', 'export', 'undo']),
+    kind: z.enum(ExchangeJobKind),
     id: Id.meta({ description: 'Of an undo: that of its import' }),
     tenantId: Id,
     definitionName: z.string(),
@@ -604,10 +607,10 @@ export const CorrectImportFormatRequest = z
       .meta({ description: 'The number of the row with the header; 0 where there is none' }),
     headerRows: z
       .int()
-      .min(1)
+      .min(0)
       .max(HEADER_ROWS_MAX)
       .nullish()
-      .meta({ description: 'How many rows the header has' }),
+      .meta({ description: 'How many rows the header has; 0, as a `headerRow` of 0, where there is none' }),
     lastRow: z
       .int()
       .min(0)

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { allEndpoints, allProblems } from '../all';
 import { ImportReportResponse } from '../data-exchange/shapes';
 import type { Endpoint } from '../endpoint';
+import { platformEndpoints } from '../platform/endpoints';
 import { codeSamples } from './code-samples';
 import { exampleOf, WITHOUT_EXAMPLE } from './examples';
 import { exampleParams } from './operations';
@@ -55,6 +56,48 @@ it('calls what is not found by its name, in the same words for each', () => {
   );
   expect(titles.length).toBeGreaterThan(10);
   expect(titles.filter((title) => !title.endsWith(' not found'))).toEqual([]);
+});
+
+/** Texts that are chosen from, but are no enumerations: formats, encodings, marks of files, types, yes and no. */
+const notEnumerations = [
+  'csv',
+  'xlsx',
+  'json',
+  'mermaid',
+  'true',
+  'false',
+  '.',
+  ',',
+  '"',
+  "'",
+  'string',
+  'integer',
+  'number',
+  'boolean',
+  'timestamp',
+  'uuid',
+  'enum',
+];
+
+it('spells enumerations as PascalCase, except those that the interface and its silences spell otherwise', () => {
+  const schemas = new SchemaCollection();
+  const found = new Set<string>();
+  const endpoints = [...everyEndpoint.map(({ endpoint }) => endpoint), ...Object.values(platformEndpoints)];
+  const inline = endpoints.flatMap(({ query, body, success }: Endpoint) =>
+    [query, body, success.body].flatMap((shape) => (shape ? [schemas.of(shape)] : [])),
+  );
+  JSON.stringify([inline, schemas.components], (name, value: unknown) => {
+    const isOfEncodings = Array.isArray(value) && value.includes('utf-8');
+    if (name === 'enum' && Array.isArray(value) && !isOfEncodings)
+      value.forEach((one) => found.add(String(one)));
+    return value;
+  });
+  const others = [...found].filter((value) => !/^([A-Z][A-Za-z]*|\d+)$/.test(value));
+  expect(others.filter((value) => !notEnumerations.includes(value)).sort()).toEqual(
+    ['user', 'tenant', 'global', 'insert', 'update', 'upsert', 'continue', 'abort']
+      .concat('all', 'overridden', 'drifted', 'up', 'down', 'draining')
+      .sort(),
+  );
 });
 
 it('has no pattern that other languages read otherwise: part of a text, or classes of Unicode', () => {

@@ -104,10 +104,12 @@ const valueByName: Record<string, unknown> = { error: null, hasMore: false, next
 
 /** What members of these names hold in practice, wherever their schemas have no examples of their own. */
 const textByName: Record<string, string> = {
+  createdBy: 'ada',
   entityId: '4711',
   name: 'welcome',
   preset: 'French texts',
   userId: 'ada',
+  userName: 'Ada',
 };
 
 /** A problem as a response of this status and type has it. @param instance the path of the request */

@@ -19,9 +19,11 @@ const ServiceOperations = z.object({
   ready: z.boolean(),
   responds: z.boolean(),
   parts: PartStates,
-  queues: Queues.nullable().meta({ description: 'Null without a database, or where it does not respond' }),
+  queues: Queues.nullable().meta({
+    description: 'Some seconds ago; null without a database, or where it does not respond',
+  }),
   breaker: z
-    .enum(['closed', 'half-open', 'open'])
+    .enum(['Closed', 'HalfOpen', 'Open'])
     .meta({ description: 'Open: the gateway sends nothing to it for a moment' }),
   running: z.int().meta({ description: 'Requests and streams that it is processing' }),
   requests: z.int().meta({ description: 'Since this gateway started' }),

@@ -92,6 +92,7 @@ const putSetting = endpoint({
     'setting-value-invalid',
     'stale-version',
   ],
+  etag: true,
   ifMatch: true,
 });
 

@@ -59,7 +59,7 @@ export const ManagedSettings = z.record(z.string(), ManagedSetting).meta({ id: '
 
 export const SettingDefinition = z
   .object({
-    name: z.string(),
+    name: SettingName,
     description: z.string(),
     defaultValue: z.string().nullable(),
     scopes: z.array(SettingScope),

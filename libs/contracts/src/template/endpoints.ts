@@ -326,12 +326,15 @@ const restoreTemplateRevision = endpoint({
   method: 'POST',
   path: '/templates/:name/revisions/:id/restore',
   summary: 'Save the text of an earlier revision as the new draft',
+  description:
+    '`If-Match` with the tag of the template restores over what was read, and nothing that was saved since.',
   access: mayManage,
   params: byRevision,
   body: z.unknown().nullish(),
   success: { status: 200, body: TemplateDetail },
   problems: ['template-not-found', 'revision-not-found'],
   etag: true,
+  ifMatch: true,
 });
 
 const getTemplateDiff = endpoint({

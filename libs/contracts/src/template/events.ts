@@ -1,6 +1,6 @@
 import { eventType } from '@plinth/kernel/event';
 import { z } from 'zod';
-import { entityMoved } from '../workflow/events';
+import { entityGone, entityMoved } from '../workflow/events';
 
 const template = { name: z.string(), culture: z.string().nullable() };
 
@@ -25,4 +25,13 @@ export const templateDeleted = eventType(
 /** The lifecycle of a template took a step; the workflow service keeps its history. */
 export const templateMoved = entityMoved('template');
 
-export const templateEvents = [templateSaved, templatePublished, templateDeleted, templateMoved];
+/** Templates are gone, in whichever way; the workflow service ends their open requests for approval. */
+export const templateGone = entityGone('template');
+
+export const templateEvents = [
+  templateSaved,
+  templatePublished,
+  templateDeleted,
+  templateMoved,
+  templateGone,
+];

@@ -26,7 +26,7 @@ export const MERMAID = 'text/vnd.mermaid';
 const ofEntity = z.object({ entityType: EntityTypeInPath, entityId: EntityId });
 const ofType = z.object({ entityType: EntityTypeInPath });
 
-/** Newest first, and nothing else: a history has one order. */
+/** A history has one order, which is read from either end. */
 const historyRules: ListRules = {
   filterable: {},
   sortable: ['transitionedAt'],
@@ -46,6 +46,8 @@ const approvalRules: ListRules = {
   defaultSort: 'requestedAt',
   searchable: [],
   cursor: true,
+  // Those that the caller requested themselves, or agreed to, wait for others who are approvers as they are.
+  passesOver: true,
 };
 
 const getTransitions = endpoint({

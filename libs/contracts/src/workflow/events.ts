@@ -106,6 +106,16 @@ export const EntityMoved = z.object({
 export const entityMoved = <Service extends string>(service: Service) =>
   eventType(`${service}.entity-moved`, EntityMoved);
 
+/** What the owner of entities publishes about those that it has no more, whatever ended them. */
+export const EntityGone = z.object({ entityType: z.string(), entityIds: z.array(z.string()) });
+
+/**
+ * The event that a service publishes when entities it owns are gone, such as `contacts.entity-gone`. Their open requests
+ * for approval end then, unless entities that were made again under these ids are what the requests are for.
+ */
+export const entityGone = <Service extends string>(service: Service) =>
+  eventType(`${service}.entity-gone`, EntityGone);
+
 /** Every event that the workflow service publishes. */
 export const workflowEvents = {
   transitionExecuted,

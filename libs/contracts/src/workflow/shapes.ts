@@ -13,6 +13,11 @@ const TIMER_SECONDS_MAX = 366 * 86_400;
 
 /** Of one as JSON: each decision reads it whole, and a batch has as many decisions as items. */
 export const DEFINITION_BYTES_MAX = 256 * 1024;
+/**
+ * Of the users whom one transition names, those whom it escalates to included, together: each request for approval keeps
+ * them, and a batch makes as many requests as it has items.
+ */
+export const APPROVER_BYTES_MAX = 8 * 1024;
 /** Entity types for which a tenant has a definition of its own. */
 export const OWN_DEFINITIONS_MAX = 200;
 /** Of all of them as JSON: a list has every one whole. */
@@ -64,7 +69,7 @@ export const TransitionRequestDto = z
   .object({
     targetState: stateName(),
     comment: text(COMMENT_LENGTH_MAX).nullish(),
-    approvalId: Id.toLowerCase().nullish().meta({
+    approvalId: Id.nullish().meta({
       description:
         'The request for approval that the caller has seen and decides; where another one, or none, is open by now, the outcome is `InvalidTransition`.',
     }),
