@@ -31,7 +31,7 @@ import type { Health } from '@plinth/runtime/process/health';
 import type { Log } from '@plinth/runtime/process/log';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { problemOfRequest } from '@plinth/runtime/postgres/postgres';
-import { readQueues } from '@plinth/runtime/postgres/store-metrics';
+import { recentQueues } from '@plinth/runtime/postgres/store-metrics';
 import {
   CALLER_HEADER,
   verifyBody,
@@ -41,6 +41,7 @@ import {
 import { describeSpan, inSpan, TRACE_PARENT_HEADER } from '@plinth/runtime/process/tracing';
 import express, { type Express, type Request, type Response } from 'express';
 import { Histogram, type Registry } from 'prom-client';
+import { requireAcceptable } from './acceptable';
 import { requireAccess } from './access';
 import { readJson } from './body';
 import { ByteBudget, measureBytes, type ByteReservation } from '@plinth/runtime/process/byte-budget';
@@ -49,6 +50,7 @@ import { endEarlyResponse, isBodyPending } from './end-early-response';
 import { gatherChunks } from './gather-chunks';
 import { isLongRead, longReadPlaces } from './long-reads';
 import { toListRequest, type ListRequest } from './paging';
+import { NeedsLongRead } from './total-count';
 import { problemResponse, internalProblem } from './problem-details';
 import { quotaRefusals } from './quota-refusals';
 import type { EndpointResponse } from './response';
@@ -130,7 +132,9 @@ export function createService(
   const load = new EventLoopLoad();
   const encodings = turnsAt(ENCODINGS);
   const longReads = longReadPlaces();
-  measurePlaces(context.metrics, { encodings, 'long-reads': longReads });
+  // Whoever sees a list does not wait for those who search: they have places of their own.
+  const countings = longReadPlaces();
+  measurePlaces(context.metrics, { encodings, 'long-reads': longReads, countings });
 
   const app = express();
   app.disable('x-powered-by');
@@ -142,7 +146,7 @@ export function createService(
   // For the gateway, like the readiness: figures without anybody's data.
   app.get('/state', async (_req, res) => {
     const { ready, parts } = await context.health.readiness();
-    const queues = context.pool ? await readQueues(context.pool).catch(() => null) : null;
+    const queues = context.pool ? await recentQueues(context.pool).catch(() => null) : null;
     res.json({ ready, parts, queues });
   });
   // For the gateway too, which makes one list of all services' out of them.
@@ -169,9 +173,16 @@ export function createService(
         reservation: ofBody,
         signal,
       });
-      const handleInput = async () => handlers.get(endpoint)!(input);
-      const isLong = isLongRead(endpoint, input.list);
-      const result = await (isLong ? longReads.run(owner, handleInput, signal) : handleInput());
+      const handler = handlers.get(endpoint)!;
+      const handleIn = (places: typeof longReads) =>
+        places.run(owner, async () => handler(countingAll(input)), signal);
+      const handleShort = async () => handler(input);
+      const result = await (isLongRead(endpoint, input.list)
+        ? handleIn(longReads)
+        : handleShort().catch((error: unknown) => {
+            if (error instanceof NeedsLongRead) return handleIn(countings);
+            throw error;
+          }));
       if (load.isBusy) res.setHeader(BUSY_HEADER, '1');
       await sendResponse(found.route.endpoint, result, req, res, {
         prefix: context.config.PUBLIC_PREFIX,
@@ -256,6 +267,12 @@ function findRoute(table: RouteTable, req: Request, prefix: string) {
 const readClaims = (req: Request, { config }: ServiceContext): CallerClaims =>
   verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: req.originalUrl }, config.CALLER_KEYS);
 
+/** The input of a handler in a place for long reads. */
+const countingAll = (input: Input<Endpoint>): Input<Endpoint> => {
+  const list = input.list as ListRequest | undefined;
+  return list ? { ...input, list: { ...list, countsAll: true } as never } : input;
+};
+
 async function readInput(
   endpoint: Endpoint,
   encodedParams: Record<string, string>,
@@ -304,19 +321,6 @@ function readQuery(req: Request): QueryParameters {
   const query = req.query as QueryParameters;
   requireStorableQuery(query);
   return query;
-}
-
-/** Responses are JSON unless the contract says otherwise; a client that accepts none of their types gets 406. */
-function requireAcceptable(endpoint: Endpoint, req: Request): void {
-  const successes = [endpoint.success, ...(endpoint.alternatives ?? [])];
-  const types = successes.flatMap(({ body, file, events }) => [
-    ...(body ? ['application/json', 'application/problem+json'] : []),
-    ...(file ? ['application/octet-stream', ...file] : []),
-    ...(events ? ['text/event-stream'] : []),
-  ]);
-  if (types.length > 0 && !req.accepts(types)) {
-    throw new Problem('not-acceptable', `Available media types: ${[...new Set(types)].join(', ')}.`);
-  }
 }
 
 async function readBody(

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { hmacSha256 } from '@plinth/kernel/hmac';
 import { malformed } from '@plinth/kernel/problem';
 
 /** The sort values of the last row of a page, its id last. */
@@ -28,4 +29,4 @@ export function verifyCursor(cursor: string, context: string, keys: readonly str
 }
 
 const mac = (payload: Buffer, context: string, key: string): Buffer =>
-  createHmac('sha256', key).update(context).update('\n').update(payload).digest().subarray(0, MAC_BYTES);
+  hmacSha256(key, context, '\n', payload).subarray(0, MAC_BYTES);

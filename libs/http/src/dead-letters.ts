@@ -7,6 +7,8 @@ import {
 } from '@plinth/contracts/platform/operations-shapes';
 import { malformed, Problem } from '@plinth/kernel/problem';
 import { parseInput } from '@plinth/kernel/validation';
+import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import { forgetQueues } from '@plinth/runtime/postgres/store-metrics';
 import type { DeadLetter, DeadLetters } from '@plinth/runtime/messaging/dead-letters';
 import type { Log } from '@plinth/runtime/process/log';
 import { CALLER_HEADER, verifyBody, verifyCaller } from '@plinth/runtime/rpc/signed-caller';
@@ -19,6 +21,7 @@ interface Context {
   config: { PUBLIC_URL: string; CALLER_KEYS: readonly string[] };
   log: Log;
   deadLetters?: DeadLetters | undefined;
+  pool?: FairPool | undefined;
 }
 
 const { listDeadLetters, replayDeadLetters } = operationsEndpoints;
@@ -27,7 +30,7 @@ const { listDeadLetters, replayDeadLetters } = operationsEndpoints;
  * Serves the dead letters of one service to the gateway, for operators whom it signed: they are no endpoints, since the
  * gateway makes one of all services.
  */
-export function mountDeadLetters(app: Express, { config, log, deadLetters }: Context): void {
+export function mountDeadLetters(app: Express, { config, log, deadLetters, pool }: Context): void {
   const serve =
     (access: typeof listDeadLetters.access, work: (body: unknown) => Promise<object>) =>
     async (req: Request, res: Response): Promise<void> => {
@@ -60,7 +63,9 @@ export function mountDeadLetters(app: Express, { config, log, deadLetters }: Con
     serve(replayDeadLetters.access, async (body): Promise<ReplayedDeadLetters> => {
       if (body === undefined) throw malformed('A JSON body is required.');
       const { eventId } = parseInput(ReplayDeadLettersRequest, body, 'body');
-      return (await deadLetters?.replay(DEAD_LETTERS_MAX, eventId)) ?? { processed: 0, failed: 0 };
+      const replayed = await deadLetters?.replay(DEAD_LETTERS_MAX, eventId);
+      if (pool) forgetQueues(pool);
+      return replayed ?? { processed: 0, failed: 0 };
     }),
   );
 }

@@ -1,7 +1,11 @@
+import { allEndpoints } from '@plinth/contracts/all';
+import type { Endpoint, Endpoints } from '@plinth/contracts/endpoint';
+import { workflowEndpoints } from '@plinth/contracts/workflow/endpoints';
 import { parseListQuery } from '@plinth/kernel/list-query';
-import { z } from 'zod';
 import { isLongRead, LONG_READS, longReadPlaces } from './long-reads';
 import { toListRequest } from './paging';
+import { findPage } from './prisma-list';
+import { COUNTED_IN_PASSING_MAX, NeedsLongRead } from './total-count';
 
 const rules = {
   filterable: { name: { type: 'string' } },
@@ -42,10 +46,21 @@ describe('lists for which all rows may be read', () => {
     expect(['-createdAt,-name', 'createdAt,name', 'createdAt'].map(isLong)).toEqual([true, true, true]);
   });
 
-  it('are all of what is searched without being a list', () => {
-    expect(isLongRead({ query: z.object({ search: z.string().optional() }) }, undefined)).toBe(true);
-    expect(isLongRead({ query: z.object({ name: z.string() }) }, undefined)).toBe(false);
+  it('are all pages of a list of which no index has what its caller sees', () => {
+    const list = toListRequest(parseListQuery({}, rules), '', ['key']);
+    expect([rules, { ...rules, passesOver: true }].map((one) => isLongRead({ list: one }, list))).toEqual([
+      false,
+      true,
+    ]);
+    expect(workflowEndpoints.getApprovals.list?.passesOver).toBe(true);
+  });
+
+  it('are nothing that is no list, so that only what an index has may be searched otherwise', () => {
     expect(isLongRead({}, undefined)).toBe(false);
+    const searched = Object.values<Endpoints>(allEndpoints)
+      .flatMap((endpoints) => Object.values<Endpoint>(endpoints))
+      .filter(({ list, query }) => !list && query !== undefined && 'search' in query.shape);
+    expect(searched.map(({ path }) => path)).toEqual(['/timeline/mentions']);
   });
 
   it('of one tenant leave a place to the next', async () => {
@@ -65,5 +80,40 @@ describe('lists for which all rows may be read', () => {
     expect(begun).toHaveLength(LONG_READS);
     end.resolve();
     await Promise.all(reads);
+  });
+});
+
+describe('the rows of a list', () => {
+  const list = toListRequest(parseListQuery({}, rules), '', ['key']);
+  const pageOf = async (rowCount: number, request = list) => {
+    const counted: unknown[] = [];
+    const page = findPage(request, {
+      selection: { tenantId: 'acme' },
+      dates: [],
+      find: async () => [],
+      count: async ({ where: _where, ...rest }) => {
+        counted.push(rest);
+        return Math.min(rowCount, rest.take ?? Infinity);
+      },
+    });
+    return { totalCount: await page.then(({ totalCount }) => totalCount, String), counted };
+  };
+  const orderBy = [{ createdAt: 'desc' }, { id: 'desc' }];
+  const take = COUNTED_IN_PASSING_MAX + 1;
+
+  it('are counted in passing, in the order of the list, where they are few', async () => {
+    const few = { totalCount: COUNTED_IN_PASSING_MAX, counted: [{ orderBy, take }] };
+    expect(await pageOf(COUNTED_IN_PASSING_MAX)).toEqual(few);
+  });
+
+  it('are all counted only where all may be', async () => {
+    const many = { totalCount: String(new NeedsLongRead()), counted: [{ orderBy, take }] };
+    expect(await pageOf(10_000_000)).toEqual(many);
+    const all = { totalCount: 10_000_000, counted: [{}] };
+    expect(await pageOf(10_000_000, { ...list, countsAll: true })).toEqual(all);
+  });
+
+  it('are not counted where no total is wanted', async () => {
+    expect(await pageOf(1, { ...list, wantsTotalCount: false })).toEqual({ totalCount: null, counted: [] });
   });
 });

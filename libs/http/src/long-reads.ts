@@ -16,24 +16,25 @@ export const longReadPlaces = (): FairPlaces =>
     places: LONG_READS,
     waitingMax: WAITING_MAX,
     patienceMilliseconds: PATIENCE_MILLISECONDS,
-    refused: (scope) => shareUsedUp(scope, 'lists that wait to be searched or sorted'),
+    refused: (scope) => shareUsedUp(scope, 'lists that wait for all of their rows to be read'),
   });
 
 /**
  * Whether Postgres may have to read all rows of the tenant for a request, since no index looks into texts, knows which
- * rows any filter leaves, has another order than that of the list, or knows which row is the hundred thousandth. Some of
- * them at the same time would keep all processors of the database busy, beside which everybody else waits, however many
- * connections are left.
+ * rows any filter leaves, has another order than that of the list, or knows which row is the hundred thousandth; and for
+ * some lists (`passesOver`) none knows which rows the caller sees. Some of them at the same time would keep all processors
+ * of the database busy, beside which everybody else waits, however many connections are left.
  */
 export function isLongRead(
-  { list: rules, query }: Pick<Endpoint, 'list' | 'query'>,
+  { list: rules }: Pick<Endpoint, 'list'>,
   list: Pick<ListRequest, 'search' | 'filters' | 'sort' | 'offset'> | undefined,
 ): boolean {
-  if (!list) return query !== undefined && 'search' in query.shape;
+  if (!list) return false;
   // An index is read from either end, so that all fields turn around together or none does.
   const orderOf = (turns: boolean) =>
     list.sort.map(({ field, descending }) => (descending === turns ? field : `-${field}`)).join(',');
   return (
+    rules?.passesOver === true ||
     list.search !== undefined ||
     list.filters.length > 0 ||
     list.offset > PASSED_OVER_MAX ||

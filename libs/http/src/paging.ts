@@ -12,6 +12,8 @@ export interface ListRequest extends ListQuery {
   after: CursorKey | undefined;
   /** Whether the response has a total, so that rows must be counted. */
   wantsTotalCount: boolean;
+  /** Whether all rows may be counted for it: the request has a place for long reads. */
+  countsAll: boolean;
   /**
    * Makes the page from up to `limit` rows. `keyOf` returns the values of the sort fields, in their order, and the
    * id; it is required for lists that allow cursors.
@@ -36,6 +38,7 @@ export function toListRequest(query: ListQuery, context: string, cursorKeys: rea
     offset: isCursorMode ? 0 : (page.page - 1) * page.pageSize,
     after: isCursorMode && page.cursor !== '' ? verifyCursor(page.cursor, boundTo, cursorKeys) : undefined,
     wantsTotalCount: !isCursorMode && !page.skipTotalCount,
+    countsAll: false,
     toPage(rows, totalCount, toItem, keyOf) {
       const pageRows = rows.slice(0, page.pageSize);
       const hasMore = rows.length > page.pageSize;

@@ -7,8 +7,10 @@ import {
   type Selection,
   type SortTerm,
 } from '@plinth/kernel/list-query';
+import { withoutStatementNames } from '@plinth/runtime/postgres/statement-names';
 import type { CursorKey } from './cursor';
 import type { ListRequest } from './paging';
+import { totalCountOf } from './total-count';
 
 type Where = Record<string, unknown>;
 
@@ -89,19 +91,31 @@ interface PageSource<Row> {
     take: number;
     skip: number;
   }): PromiseLike<Row[]>;
-  count(all: { where: Where }): PromiseLike<number>;
+  /** Counts all rows, or the first of them. */
+  count(counted: {
+    where: Where;
+    orderBy?: ReturnType<typeof toOrderBy>;
+    take?: number;
+  }): PromiseLike<number>;
 }
 
-/** The rows of one page and one more, and the total count where it is wanted. */
+/**
+ * The rows of one page and one more, and the total count where it is wanted. The first rows are counted in the order of
+ * the list, which has an index.
+ * @throws NeedsLongRead
+ */
 export async function findPage<Row>(
-  { sort, after, limit, offset, wantsTotalCount }: ListRequest,
+  { sort, after, limit, offset, wantsTotalCount, countsAll }: ListRequest,
   { selection, dates, find, count }: PageSource<Row>,
 ): Promise<{ rows: Row[]; totalCount: number | null }> {
   const where = { AND: [selection, after ? toAfter(sort, after, dates) : {}] };
-  return {
-    rows: await find({ where, orderBy: toOrderBy(sort), take: limit, skip: offset }),
-    totalCount: wantsTotalCount ? await count({ where: selection }) : null,
-  };
+  const orderBy = toOrderBy(sort);
+  return withoutStatementNames(async () => {
+    const totalCount = await totalCountOf({ wantsTotalCount, countsAll }, (first) =>
+      count({ where: selection, ...(first === undefined ? {} : { orderBy, take: first }) }),
+    );
+    return { rows: await find({ where, orderBy, take: limit, skip: offset }), totalCount };
+  });
 }
 
 const lastIsDescending = (sort: readonly SortTerm[]): boolean => sort.at(-1)?.descending ?? false;

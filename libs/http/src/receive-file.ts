@@ -46,6 +46,8 @@ export async function receiveFile<Result>(
 ): Promise<ReceivedFile<Result>> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax + ENVELOPE_BYTES_MAX) throw tooLarge();
   const parser = openParser(request, bytesMax);
+  // It says so no more: who asked for something before may have waited meanwhile.
+  if (request.destroyed && !request.complete) throw new Problem('timed-out', 'The client disconnected.');
   const pieces = inTurns(owner, turns);
   const fields = new Map<string, string>();
   let stream: BusboyFileStream | undefined;

@@ -99,12 +99,38 @@ describe('a quota of rows', () => {
     expect(await write(1, 'other')).toBe('written');
   });
 
-  it('refuses nobody while rows cannot be counted', async () => {
+  it('takes a tenth of it while rows cannot be counted, and then says that nobody knows', async () => {
+    const { table, time, quota, write } = aQuota(50_000, 45_000);
+    table.isAway = true;
+    expect([await write(4_000), await write(1_000)]).toEqual(['written', 'written']);
+    expect(await write()).toMatchObject({ kind: 'overloaded' });
+    expect(() => quota.tryTake('one', 1)).toThrow('could not be counted');
+    expect(() => quota.forDryRun().tryTake('one', 1)).toThrow('could not be counted');
+    expect(await write(1, 'other')).toBe('written');
+
+    table.isAway = false;
+    table.rows = 40_000;
+    time.now += 5_000;
+    expect(await write()).toMatchObject({ kind: 'overloaded' });
+    expect(await write()).toBe('written');
+  });
+
+  it('is counted before many rows come at once where a tenth of it is less', async () => {
+    const { quota, table } = aQuota(20_000, 10);
+    await quota.whenKnown('one', 4_000);
+    expect(quota.tryTake('one', 4_000)).toBe(true);
+
+    const large = aQuota(1_000_000, 10);
+    await large.quota.whenKnown('one', 4_000);
+    expect([table.counts, large.table.counts]).toEqual([1, 0]);
+  });
+
+  it('refuses nobody a few rows while they cannot be counted', async () => {
     const { table, time, write } = aQuota(5, 5);
     table.isAway = true;
     expect([await write(), await write()]).toEqual(['written', 'written']);
     table.isAway = false;
-    time.now += 60_000;
+    time.now += 5_000;
     await write();
     expect(await write()).not.toBe('written');
   });
@@ -146,6 +172,7 @@ describe('a quota of rows', () => {
     const { table, quota, write } = aQuota(10, 4);
     const counted = Promise.withResolvers<void>();
     table.counted = counted.promise;
+    quota.requireRoom('one', 1);
     const failing = undoingOnRollback(async () => {
       quota.take('one', 3);
       await new Promise((resolve) => setImmediate(resolve));
@@ -155,6 +182,83 @@ describe('a quota of rows', () => {
     counted.resolve();
     await new Promise((resolve) => setImmediate(resolve));
 
+    expect(await write(7)).not.toBe('written');
+    expect(await write(6)).toBe('written');
+  });
+
+  it('counts the rows of a transaction once it is committed, and none of them is forgotten', async () => {
+    const { table, quota, write } = aQuota(10, 0);
+    await undoingOnRollback(async () => {
+      quota.take('one', 3);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(table.counts).toBe(0);
+      table.rows += 3;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(table.counts).toBe(1);
+    expect(await write(8)).not.toBe('written');
+    expect(await write(7)).toBe('written');
+  });
+
+  it('keeps the room that a transaction took while others had the rows counted', async () => {
+    const { table, quota, write } = aQuota(10, 0);
+    await undoingOnRollback(async () => {
+      quota.take('one', 3);
+      await quota.whenKnown('one', 2_000);
+      expect(table.counts).toBe(1);
+      table.rows += 3;
+    });
+    expect(await write(8)).not.toBe('written');
+    expect(await write(7)).toBe('written');
+  });
+
+  it('counts none twice that a transaction commits while they are counted', async () => {
+    const { table, quota, write } = aQuota(10, 0);
+    const counted = Promise.withResolvers<void>();
+    table.counted = counted.promise;
+    quota.requireRoom('one', 1);
+    await undoingOnRollback(async () => {
+      quota.take('one', 4);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(table.counts).toBe(1);
+      table.rows += 4;
+    });
+    counted.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(await write(7)).not.toBe('written');
+    expect(await write(6)).toBe('written');
+  });
+
+  it('has the room again at once that a transaction gives back, and no more of it where that fails', async () => {
+    const { quota, write } = aQuota(20, 4);
+    await write();
+    await write(3);
+    const failing = undoingOnRollback(async () => {
+      quota.take('one', 12);
+      quota.giveBack('one', 11);
+      quota.take('one', 11);
+      quota.giveBack('one', 11);
+      throw new Error('a conflict');
+    });
+    await expect(failing).rejects.toThrow('a conflict');
+
+    expect(await write(13)).not.toBe('written');
+    expect(await write(12)).toBe('written');
+  });
+
+  it('counts none twice of others where a transaction gives back', async () => {
+    const { table, time, quota, write } = aQuota(10, 0);
+    await write();
+    await write(3);
+    time.now += 60_000;
+    await undoingOnRollback(async () => {
+      quota.take('one', 5);
+      quota.giveBack('one', 5);
+      expect(quota.hasRoom('one', 7)).toBe(false);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(table.counts).toBe(2);
+    });
     expect(await write(7)).not.toBe('written');
     expect(await write(6)).toBe('written');
   });

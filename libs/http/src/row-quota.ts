@@ -1,9 +1,9 @@
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { BoundedMap } from '@plinth/kernel/bounded-map';
-import { onRollback } from '@plinth/runtime/postgres/beside-transaction';
+import { onCommit, onRollback } from '@plinth/runtime/postgres/beside-transaction';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { forPlatform } from '@plinth/runtime/process/current-work';
-import type { Problem } from '@plinth/kernel/problem';
+import { unavailable, type Problem } from '@plinth/kernel/problem';
 import type { Log } from '@plinth/runtime/process/log';
 import type { Registry } from 'prom-client';
 import { quotaRefusals } from './quota-refusals';
@@ -11,6 +11,8 @@ import { quotaRefusals } from './quota-refusals';
 /** A tenant's rows are counted again when this process has added a tenth of the room they left, but at least so many. */
 const ADDED_ROWS_MIN = 1_000;
 const COUNT_MILLISECONDS_MIN = 60_000;
+/** After a count that failed. */
+const RECOUNT_MILLISECONDS = 5_000;
 const TENANTS_MAX = 10_000;
 
 interface RowQuotaDeps {
@@ -26,6 +28,8 @@ interface RowQuotaDeps {
   limit: number;
   /** What is limited instead of the number of rows, as an aggregate of SQL; `rows` are units of it then. */
   measure?: string;
+  /** How many may be added before the first count, where a tenth of the limit is less: what one request adds; 1,000 rows. */
+  uncountedMin?: number;
   /** An update adds a row too, as to a history. */
   updatesTakeRoom?: boolean;
   now?: () => number;
@@ -36,14 +40,18 @@ interface Usage {
   counted: number;
   /** By this process, since they were counted. */
   added: number;
+  /** How many of these by transactions that have not ended. */
+  uncommitted: number;
   isCounted: boolean;
   countableAt: number;
 }
 
 /**
- * How many rows of one table a tenant may have. Nothing is counted while somebody waits: a process adds what it writes
- * to what it counted last, and counts again in the background, one tenant after the other. What other processes write
- * meanwhile, and what is written before the first count, goes beyond the quota.
+ * How many rows of one table a tenant may have. Nothing is counted while somebody waits, but for `whenKnown`: a process
+ * adds what it writes to what it counted last, and counts again in the background, one tenant after the other. What other
+ * processes write meanwhile, and what is written before the first count, goes beyond the quota: a tenth of it at most, or
+ * `uncountedMin`. A process that cannot count the rows of a tenant then takes no more of them, as nobody knows whether they
+ * have room.
  */
 export class RowQuota {
   private readonly usages = new BoundedMap<string, Usage>(TENANTS_MAX);
@@ -54,7 +62,7 @@ export class RowQuota {
     this.now = deps.now ?? Date.now;
   }
 
-  /** Takes room for rows that are added; the transaction that adds them gives it back where it fails. @throws Problem `quota-exceeded` where there is too little */
+  /** Takes room for rows that are added; the transaction that adds them gives it back where it fails. @throws Problem `quota-exceeded` where there is too little, and `overloaded` where that is not known */
   take(tenantId: string, rows = 1): void {
     if (!this.fit(tenantId, rows)) throw this.exceeded(tenantId);
   }
@@ -64,17 +72,26 @@ export class RowQuota {
     if (!this.fit(tenantId, rows, 0)) throw this.exceeded(tenantId);
   }
 
+  /**
+   * Waits for the first count of a tenant's rows, where so many together could not be taken before: of a small quota, for
+   * who is about to write many. Call it outside of transactions.
+   */
+  async whenKnown(tenantId: string, rows: number): Promise<void> {
+    const usage = this.usageOf(tenantId);
+    if (!this.isUnknown(usage, rows)) return;
+    this.count(tenantId, usage);
+    await this.counts;
+  }
+
   private exceeded(tenantId: string): Problem {
     const { quota, what, limit } = this.deps;
     const { counted, added } = this.usageOf(tenantId);
     return quotaExceeded({ quota, what, limit, used: counted + added });
   }
 
-  /** Gives back the room for rows that turned out not to be added. */
+  /** Gives back the room for rows that turned out not to be added; within the transaction that took it, or after it. */
   giveBack(tenantId: string, rows: number): void {
-    const usage = this.usageOf(tenantId);
-    // They may have been counted away meanwhile.
-    usage.added = Math.max(0, usage.added - rows);
+    this.add(this.usageOf(tenantId), -rows);
   }
 
   /** The same as `take` for who has another answer than a problem, which is counted here. */
@@ -112,50 +129,87 @@ export class RowQuota {
     };
   }
 
+  /** @throws Problem `overloaded` where that is not known */
   private fit(tenantId: string, rows: number, taken = rows): boolean {
     const usage = this.usageOf(tenantId);
     const room = this.deps.limit - usage.counted;
     const hasRoom = usage.added + rows <= room;
-    if (hasRoom && taken > 0) {
-      usage.added += taken;
-      onRollback(() => this.giveBack(tenantId, taken));
-    }
+    const isUnknown = this.isUnknown(usage, rows);
+    const isTaken = hasRoom && !isUnknown && taken > 0;
+    if (isTaken) this.add(usage, taken);
     const isOutdated = !usage.isCounted || usage.added >= Math.max(ADDED_ROWS_MIN, room / 10);
-    if ((isOutdated || !hasRoom) && this.now() >= usage.countableAt) this.count(tenantId, usage);
+    // A count that runs beside the transaction would not find its rows.
+    if (isOutdated && isTaken) onCommit(() => this.count(tenantId, usage));
+    else if (isOutdated || !hasRoom) this.count(tenantId, usage);
+    if (hasRoom && isUnknown)
+      throw unavailable(`The ${this.deps.what} of your tenant could not be counted yet; try again.`);
     return hasRoom;
+  }
+
+  private add(usage: Usage, rows: number): void {
+    // What is given back may have been counted away meanwhile.
+    usage.added = Math.max(0, usage.added + rows);
+    usage.uncommitted += rows;
+    onCommit(() => void (usage.uncommitted -= rows));
+    onRollback(() => {
+      usage.uncommitted -= rows;
+      usage.added = Math.max(0, usage.added - rows);
+    });
+  }
+
+  private isUnknown({ isCounted, added }: Usage, rows: number): boolean {
+    const { uncountedMin = ADDED_ROWS_MIN, limit } = this.deps;
+    return !isCounted && added + rows > Math.max(uncountedMin, limit / 10);
   }
 
   private usageOf(tenantId: string): Usage {
     let usage = this.usages.get(tenantId);
     if (!usage) {
-      usage = { counted: 0, added: 0, isCounted: false, countableAt: 0 };
+      usage = { counted: 0, added: 0, uncommitted: 0, isCounted: false, countableAt: 0 };
       this.usages.set(tenantId, usage);
     }
     return usage;
   }
 
   private count(tenantId: string, usage: Usage): void {
+    if (this.now() < usage.countableAt) return;
     usage.countableAt = Infinity;
     this.counts = this.counts.then(async () => {
-      const addedBefore = usage.added;
       try {
-        usage.counted = await forPlatform(() => this.rowsOf(tenantId));
-        // A transaction that failed meanwhile has given back some of it.
-        usage.added = Math.max(0, usage.added - addedBefore);
-        usage.isCounted = true;
+        const isExact = await this.countOnce(tenantId, usage);
+        // Of what was committed meanwhile nobody knows whether it was counted; it may be all rows of an import.
+        if (!isExact) await this.countOnce(tenantId, usage);
+        usage.countableAt = this.now() + COUNT_MILLISECONDS_MIN;
       } catch (error) {
+        usage.countableAt = this.now() + RECOUNT_MILLISECONDS;
         this.deps.log.warn({ err: error, tenantId, quota: this.deps.quota }, 'rows could not be counted');
       }
-      usage.countableAt = this.now() + COUNT_MILLISECONDS_MIN;
     });
   }
 
-  private async rowsOf(tenantId: string): Promise<number> {
+  /** Returns whether nothing was committed meanwhile, which would be counted twice. */
+  private async countOnce(tenantId: string, usage: Usage): Promise<boolean> {
+    const { rows, committedBefore } = await forPlatform(() => this.rowsOf(tenantId, usage));
+    const isExact = committedOf(usage) <= committedBefore;
+    usage.counted = rows;
+    // A transaction that failed meanwhile has given back some of it.
+    usage.added = Math.max(0, usage.added - committedBefore);
+    usage.isCounted = true;
+    return isExact;
+  }
+
+  private async rowsOf(tenantId: string, usage: Usage): Promise<{ rows: number; committedBefore: number }> {
     const { table, measure = 'count(*)' } = this.deps;
+    let committedBefore = 0;
     const statement = `SELECT coalesce(${measure}, 0)::float8 AS rows FROM ${table} WHERE tenant_id = $1::uuid`;
-    const [counted] = await this.deps.db.inTenant(tenantId, (tx) =>
-      tx.$queryRawUnsafe<{ rows: number }[]>(statement, tenantId),
-    );
-    return counted!.rows;
+    const [counted] = await this.deps.db.inTenant(tenantId, (tx) => {
+      // As late as it is known to be counted: a connection may have been waited for.
+      committedBefore = committedOf(usage);
+      return tx.$queryRawUnsafe<{ rows: number }[]>(statement, tenantId);
+    });
+    return { rows: counted!.rows, committedBefore };
   }
 }
+
+/** What was given back within its transaction is still among the uncommitted. */
+const committedOf = ({ added, uncommitted }: Usage): number => Math.max(0, added - uncommitted);

@@ -169,6 +169,7 @@ function sendJson(
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-length', length);
   if (pieces.length === 1) endInOneWrite(res, pieces[0]!);
+  else if (isForHead(res)) res.end();
   // Of a body in memory nothing fails but its client, and how long that reads is no time of ours.
   else sendPieces(Readable.from(pieces), res, options).catch(() => undefined);
 }
@@ -243,8 +244,11 @@ async function sendFile(
     return;
   }
   // An error here closes the connection: the client must not take half a file for a whole one.
-  if (file.content instanceof Readable) await sendPieces(file.content, res, options);
-  else await sendStoredFile(file.content, req, res, options);
+  if (!(file.content instanceof Readable)) await sendStoredFile(file.content, req, res, options);
+  else if (isForHead(res)) {
+    file.content.destroy();
+    res.end();
+  } else await sendPieces(file.content, res, options);
 }
 
 /** Sends a stored file: all of it, the part that the client asks for, or nothing where the client has it. */
@@ -257,14 +261,20 @@ async function sendStoredFile(
   const etag = String(res.getHeader('etag'));
   if (noneMatches(req, etag)) {
     res.removeHeader('content-type');
+    res.removeHeader('content-disposition');
     res.statusCode = 304;
     res.end();
     return;
   }
   const { sizeBytes } = file;
+  res.setHeader('accept-ranges', 'bytes');
+  if (isForHead(res)) {
+    res.setHeader('content-length', sizeBytes);
+    res.end();
+    return;
+  }
   const part = partOf(req, etag, sizeBytes);
   const content = await file.open(part);
-  res.setHeader('accept-ranges', 'bytes');
   if (part) {
     res.statusCode = 206;
     res.setHeader('content-range', `bytes ${part.start}-${part.end}/${sizeBytes}`);
@@ -272,6 +282,12 @@ async function sendStoredFile(
   res.setHeader('content-length', part ? part.end - part.start + 1 : sizeBytes);
   await sendPieces(content, res, options);
 }
+
+/**
+ * Whether the response has headers only. What is written to it is discarded without back-pressure, and for its client it is
+ * over with them, so that it takes the next request on the connection to be the only one: nothing may go on behind it.
+ */
+const isForHead = (res: ServerResponse): boolean => res.req.method === 'HEAD';
 
 /** Passes content on as fast as the client reads it. @throws `AbortError` where that disconnects */
 const sendPieces = (
@@ -299,6 +315,10 @@ async function sendEvents(stream: AsyncIterable<ServerSentEvent>, res: ServerRes
   res.setHeader('content-type', 'text/event-stream');
   res.setHeader('cache-control', 'no-store');
   res.setHeader('x-accel-buffering', 'no');
+  if (isForHead(res)) {
+    res.end();
+    return;
+  }
   res.flushHeaders();
   const heartbeat = setInterval(() => res.write(': still here\n\n'), HEARTBEAT_MILLISECONDS);
   try {

@@ -35,6 +35,8 @@ interface Served {
 /** Longer than the gateway keeps an idle connection, so that it is always the gateway that closes it. */
 export const KEEP_ALIVE_MILLISECONDS = 65_000;
 const HEADERS_MILLISECONDS_MAX = 10_000;
+/** A parser keeps every header until all have arrived; the gateway passes on at most 200 of a client, and adds few. */
+const HEADERS_KEPT_MAX = 250;
 /** The signed caller repeats the path, so the gateway's headers are larger than any that it accepts. */
 export const HEADER_BYTES_MAX = 64 * 1024;
 
@@ -57,6 +59,7 @@ export async function serveService(
   onClose(grpc.close);
   const drain = new Drain();
   const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, drain.watch(app));
+  server.maxHeadersCount = HEADERS_KEPT_MAX;
   server.keepAliveTimeout = KEEP_ALIVE_MILLISECONDS;
   server.headersTimeout = HEADERS_MILLISECONDS_MAX;
   // Uploads may take long; the gateway limits the time of requests from outside.

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, request as requestWith, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { anonymous, authenticated, endpoint, permission } from '@plinth/contracts/endpoint';
@@ -8,7 +10,8 @@ import { Health } from '@plinth/runtime/process/health';
 import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
 import { z } from 'zod';
 import { createService } from '@plinth/http/api';
-import { created, file, noContent, type FilePart } from '@plinth/http/response';
+import { created, events, file, noContent, type FilePart } from '@plinth/http/response';
+import { COUNTED_IN_PASSING_MAX, totalCountOf } from '@plinth/http/total-count';
 import { serviceContext } from './service-context';
 
 const Thing = z.object({ id: z.string(), size: z.int() });
@@ -32,6 +35,15 @@ const endpoints = {
     summary: 'List things',
     access: permission('Timeline.Entries.Read'),
     list: { filterable: {}, sortable: ['id'], defaultSort: 'id', searchable: [], cursor: true },
+    success: { status: 200, body: pagedResult(Thing) },
+    cache: 'list',
+  }),
+  listManyThings: endpoint({
+    method: 'GET',
+    path: '/many-things',
+    summary: 'List many things',
+    access: authenticated,
+    list: { filterable: {}, sortable: ['id'], defaultSort: 'id', searchable: [] },
     success: { status: 200, body: pagedResult(Thing) },
     cache: 'list',
   }),
@@ -74,6 +86,14 @@ const endpoints = {
     etag: true,
     ranges: true,
   }),
+  watchThing: endpoint({
+    method: 'GET',
+    path: '/things/:id/events',
+    summary: 'Watch a thing',
+    access: authenticated,
+    success: { status: 200, events: true },
+    cache: 'none',
+  }),
   breakThing: endpoint({
     method: 'POST',
     path: '/things/:id/break',
@@ -83,10 +103,27 @@ const endpoints = {
   }),
 };
 
+const MANY_THINGS = 5_000;
 /** Longer than a service looks back, to say whether it is busy. */
 const BUSY_MILLISECONDS = 200;
 
+/** How far things were counted, and how many lists had a place for that meanwhile. */
+const counts: { limit: number | undefined; countings: number }[] = [];
+
+const countingsNow = async (): Promise<number> => {
+  const metric = await context.metrics.getSingleMetric('plinth_places_taken')!.get();
+  return metric.values.find(({ labels }) => labels['places'] === 'countings')!.value;
+};
+
 const context = serviceContext(TEST_KEYS, new Health({ store: async () => undefined }));
+
+/** Contents without an end that were opened. */
+const endless: Readable[] = [];
+const openEndless = (): Readable => {
+  const content = new Readable({ read: () => undefined });
+  endless.push(content);
+  return content;
+};
 
 let server: TestServer;
 beforeAll(async () => {
@@ -106,6 +143,13 @@ beforeAll(async () => {
         ({ id }) => [id],
       );
     });
+    api.on(endpoints.listManyThings, async ({ list }) => {
+      const totalCount = await totalCountOf(list, async (limit) => {
+        counts.push({ limit, countings: await countingsNow() });
+        return Math.min(MANY_THINGS, limit ?? Infinity);
+      });
+      return list.toPage(rows.slice(0, list.limit), totalCount, (row) => row);
+    });
     api.on(endpoints.addThing, ({ body }) => created({ id: body.id, size: body.size }, `/things/${body.id}`));
     api.on(endpoints.touchThing, ({ body }) => {
       const end = performance.now() + (body?.hard ? BUSY_MILLISECONDS : 0);
@@ -113,12 +157,25 @@ beforeAll(async () => {
       return noContent();
     });
     api.on(endpoints.downloadThing, ({ params }) =>
-      file({ content: Buffer.from('%PDF'), name: params['id']!, type: 'application/pdf' }),
+      file({
+        content: params['id'] === 'endless' ? openEndless() : Buffer.from('%PDF'),
+        name: params['id']!,
+        type: 'application/pdf',
+      }),
+    );
+    api.on(endpoints.watchThing, () =>
+      events(
+        (async function* () {
+          for await (const data of openEndless()) yield { event: 'changed', data };
+        })(),
+      ),
     );
     const digits = '0123456789';
-    api.on(endpoints.downloadStored, () => {
+    api.on(endpoints.downloadStored, ({ params }) => {
       const open = async (part?: FilePart) =>
-        Readable.from([Buffer.from(digits.slice(part?.start ?? 0, part ? part.end + 1 : undefined))]);
+        params['id'] === 'endless'
+          ? openEndless()
+          : Readable.from([Buffer.from(digits.slice(part?.start ?? 0, part ? part.end + 1 : undefined))]);
       const content = { sizeBytes: digits.length, open };
       return file({ content, name: 'digits.pdf', type: 'application/pdf' }, { etag: '"1"' });
     });
@@ -193,7 +250,40 @@ describe('a download of a stored file', () => {
   it('is not sent again to who has it', async () => {
     const unchanged = await download({ 'if-none-match': '"1"' });
     expect([unchanged.status, unchanged.text]).toEqual([304, '']);
+    // What belongs to the content is sent with it only.
+    expect(unchanged.headers.get('content-type')).toBeNull();
+    expect(unchanged.headers.get('content-disposition')).toBeNull();
   });
+});
+
+describe('HEAD', () => {
+  /** Sends a request on the one connection of its agent. */
+  async function send(agent: Agent, method: string, path: string) {
+    const { url, headers } = http().address(method, path);
+    const request = requestWith(url, { method, agent, headers: { ...headers, range: 'bytes=1-2' } }).end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    await once(response.resume(), 'end');
+    return response;
+  }
+
+  it.each([
+    ['/stored/endless', { 'content-length': '10', 'accept-ranges': 'bytes', etag: '"1"' }],
+    ['/things/endless/file', { 'content-type': 'application/octet-stream' }],
+    ['/things/a/events', { 'content-type': 'text/event-stream' }],
+  ])(
+    'of %s is over for its service too, so that the next request on its connection is served',
+    async (path, headers) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      try {
+        const response = await send(agent, 'HEAD', path);
+        expect(response).toMatchObject({ statusCode: 200, headers });
+        expect((await send(agent, 'GET', '/things/a')).statusCode).toBe(200);
+        expect(endless.every(({ destroyed }) => destroyed)).toBe(true);
+      } finally {
+        agent.destroy();
+      }
+    },
+  );
 });
 
 describe('the pipeline of endpoints', () => {
@@ -301,6 +391,16 @@ describe('the pipeline of endpoints', () => {
     expect((await fetch(`${server.url}/api/v1/things/a`)).status).toBe(401);
     expect((await server.as(null).get('/things/a')).status).toBe(401);
     expect((await server.as(aCaller({ permissions: [] })).get('/things')).status).toBe(403);
+  });
+
+  it('counts the many rows of a list only in a place for long reads', async () => {
+    const { status, body } = await http().get('/many-things?pageSize=1');
+
+    expect([status, body.totalCount, body.items.length]).toEqual([200, MANY_THINGS, 1]);
+    expect(counts).toEqual([
+      { limit: COUNTED_IN_PASSING_MAX + 1, countings: 0 },
+      { limit: undefined, countings: 1 },
+    ]);
   });
 
   it('pages through a list by cursor without gaps and repetitions, and refuses the cursor of another list', async () => {
