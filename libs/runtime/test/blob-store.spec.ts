@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -134,6 +134,65 @@ describe('a folder of files', () => {
     const names = readdirSync(folder, { recursive: true }).map(String);
     expect(names.filter((name) => name.endsWith('.partial'))).toEqual([]);
     expect(readdirSync(folder)).toEqual(['files']);
+  });
+
+  it('has files that are not whole in a place of their own, where alone those of crashed processes are looked for', async () => {
+    const root = join(folder, 'crashed');
+    const store = folderBlobStore(root);
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const content = async function* () {
+      yield Buffer.from('half of it');
+      await released;
+    };
+    const storing = store.put('tenant/kind/whole', Readable.from(content()));
+    const partials = () => readdirSync(join(root, '@partial'));
+    await eventually(() => existsSync(join(root, '@partial')) && partials().length === 1);
+    const left = (...steps: string[]) => {
+      const path = join(root, ...steps);
+      writeFileSync(path, 'half of it');
+      utimesSync(path, new Date(0), new Date(0));
+    };
+    left('@partial', 'crashed.partial');
+    // As versions before did.
+    left('tenant', 'kind', 'crashed.partial');
+    expect(await store.deleteInterrupted(new Date(1_000))).toBe(2);
+
+    left('tenant', 'kind', 'not-looked-at.partial');
+    left('@partial', 'crashed.partial');
+    expect(await store.deleteInterrupted(new Date(1_000))).toBe(1);
+    expect(partials()).toHaveLength(1);
+
+    release();
+    await storing;
+    expect(await text(await store.get('tenant/kind/whole'))).toBe('half of it');
+    expect(partials()).toEqual([]);
+    rmSync(root, { recursive: true });
+  });
+
+  it('has what processes of the version before left beside the others removed when it is old enough', async () => {
+    const root = join(folder, 'updated');
+    const left = (name: string, seconds: number) => {
+      mkdirSync(join(root, 'tenant'), { recursive: true });
+      writeFileSync(join(root, 'tenant', name), 'half of it');
+      utimesSync(join(root, 'tenant', name), seconds, seconds);
+    };
+    const seconds = Date.now() / 1_000;
+    const store = folderBlobStore(root);
+    const removed = (second: number) => store.deleteInterrupted(new Date(second * 1_000));
+    left('before-the-update.partial', seconds - 3_600);
+    expect(await removed(seconds - 86_400)).toBe(0);
+
+    left('during-the-update.partial', seconds + 3_600);
+    expect(await removed(seconds + 3_000)).toBe(1);
+    expect(await removed(seconds + 86_400)).toBe(1);
+
+    left('not-looked-at.partial', 0);
+    expect(await removed(seconds + 86_400)).toBe(0);
+    rmSync(root, { recursive: true });
+  });
+
+  it('has nothing to remove where nothing was stored', async () => {
+    expect(await folderBlobStore(join(folder, 'nowhere')).deleteInterrupted(new Date())).toBe(0);
   });
 
   it('fails as the store where a file breaks off while it is read', async () => {

@@ -81,7 +81,7 @@ const deadLetters = async (): Promise<string[]> => {
   const client = await pool.connect();
   try {
     await client.query(`SELECT set_config('plinth.scope', 'platform', false)`);
-    const { rows } = await client.query('SELECT event_id::text AS id FROM dead_letter');
+    const { rows } = await client.query('SELECT event_id::text AS id FROM dead_letter ORDER BY died_at');
     return rows.map(({ id }) => id);
   } finally {
     client.release(true);
@@ -121,6 +121,27 @@ it('an event that ends every process that tries it becomes a dead letter, and th
   die(new Error('The end of the test.'));
   await running;
 });
+
+it.each([
+  ['the database', Object.assign(new Error('The statement took too long.'), { code: '57014' })],
+  ['its effect', new Error('This cannot be applied.')],
+])(
+  'an event that was never answered and then fails because of %s is tried by whoever gets it next',
+  async (_, error) => {
+    const before = await deadLetters();
+    const failing = delivery('unlucky', 6);
+    await receive(() => Promise.reject(error), [failing.message]);
+    expect(failing.answers).toEqual(['nak']);
+    // It would be lost without it, where another process terminated the event meanwhile.
+    expect(await deadLetters()).toEqual([...before, failing.id]);
+
+    const again = delivery('unlucky', 7, failing.id);
+    const tried: string[] = [];
+    await receive(async ({ payload }) => void tried.push(payload.name), [again.message]);
+    expect({ answers: again.answers, tried }).toEqual({ answers: ['ack'], tried: ['unlucky'] });
+    expect(await deadLetters()).toEqual(before);
+  },
+);
 
 it('an event is processed while requests of its tenant hold all connections that tenants share', async () => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();

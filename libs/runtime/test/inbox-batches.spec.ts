@@ -229,6 +229,33 @@ describe('stored events', () => {
     expect(await rowsOf('waiting_event')).toEqual([]);
   });
 
+  it('and the inbox are cleaned some rows at a time, and it is known when there are more', async () => {
+    const subscribed = newEvent(tenantId, 'subject', 1).name;
+    await store(oneTo(3), { name: 'batches.of-a-former-release' });
+    await plainDatabase(pool).inTenant(tenantId, async (tx) => {
+      await tx.$executeRawUnsafe(`UPDATE waiting_event SET stored_at = now() - interval '31 days'`);
+      await tx.$executeRawUnsafe(
+        `INSERT INTO inbox (tenant_id, consumer, event_id, applied_at)
+         SELECT $1::uuid, $2, gen_random_uuid(), now() - interval '31 days' FROM generate_series(1, 5)`,
+        tenantId,
+        consumer,
+      );
+    });
+    const inbox = startReplica(consumer, async () => undefined);
+    expect(inbox.names).toEqual([subscribed]);
+
+    const passes: boolean[] = [];
+    do passes.push(await inbox.deleteExpired(2));
+    while (passes.at(-1));
+
+    expect(passes).toEqual([true, true, false]);
+    expect(await rowsOf('waiting_event')).toEqual([]);
+    const left = await plainDatabase(pool).inTenant(tenantId, (tx) =>
+      tx.$queryRawUnsafe<object[]>('SELECT FROM inbox WHERE consumer = $1', consumer),
+    );
+    expect(left).toEqual([]);
+  });
+
   it('are dead where they ended each process that tried them', async () => {
     const [deadly] = await store(oneTo(1));
     await plainDatabase(pool).inTenant(tenantId, async (tx) => {

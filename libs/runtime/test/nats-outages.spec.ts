@@ -125,6 +125,54 @@ describe('a NATS that is away when a process starts', () => {
   };
 });
 
+describe('a stream of events that may need more room than the server has', () => {
+  it('is made without a bound of its own', async () => {
+    const config = {
+      NATS_URL: infrastructure().natsUrl,
+      NATS_PREFIX: `test-${randomUUID()}`,
+      EVENT_KEYS: TEST_KEYS,
+      NATS_STREAM_BYTES_MAX: 2 ** 52,
+    };
+    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 2_000 });
+    opened.push(messaging.close);
+
+    expect(messaging.connecting).toBeUndefined();
+    const { streams } = await jetstreamManager(messaging.connection);
+    expect((await streams.info(config.NATS_PREFIX)).config.max_bytes).toBe(-1);
+  });
+});
+
+describe('a stream of events that is there already', () => {
+  const NATS_PREFIX = `test-${randomUUID()}`;
+  const connectWith = async (streamBytesMax?: number) => {
+    const config = {
+      NATS_URL: infrastructure().natsUrl,
+      NATS_PREFIX,
+      EVENT_KEYS: TEST_KEYS,
+      NATS_STREAM_BYTES_MAX: streamBytesMax,
+    };
+    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 2_000 });
+    opened.push(messaging.close);
+    expect(messaging.connecting).toBeUndefined();
+    const { streams } = await jetstreamManager(messaging.connection);
+    return { messaging, streams, config: (await streams.info(NATS_PREFIX)).config };
+  };
+
+  it('gets the bound that is configured, as long as it drops nothing by that, and keeps what else its operator gave it', async () => {
+    const { streams } = await connectWith();
+    await streams.update(NATS_PREFIX, { description: 'ours' });
+    expect((await connectWith(65_536)).config).toMatchObject({ max_bytes: 65_536, description: 'ours' });
+    const { messaging, config } = await connectWith(131_072);
+    expect(config).toMatchObject({ max_bytes: 131_072, description: 'ours' });
+    expect((await connectWith(32_768)).config.max_bytes).toBe(32_768);
+
+    await messaging.jetstream.publish(`${NATS_PREFIX}.events.a`, 'x'.repeat(8_192));
+    expect((await connectWith(4_096)).config.max_bytes).toBe(32_768);
+    // The server has less room.
+    expect((await connectWith(2 ** 52)).config.max_bytes).toBe(32_768);
+  });
+});
+
 describe('a stream of events with other settings than ours', () => {
   it('is used as its operator left it', async () => {
     const config = {

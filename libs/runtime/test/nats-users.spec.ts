@@ -71,6 +71,17 @@ describe('the users of NATS', () => {
     );
   });
 
+  it('do not let a service change the bound of the stream, which is no reason not to start', async () => {
+    const { connection } = await connectAs('operator');
+    const { streams } = await jetstreamManager(connection);
+    const config = { ...server.configOf('settings'), NATS_STREAM_BYTES_MAX: 65_536 };
+    const messaging = await connectMessaging(config, log);
+    closers.push(messaging.close);
+
+    expect(messaging.connecting).toBeUndefined();
+    expect((await streams.info('plinth')).config.max_bytes).toBe(-1);
+  });
+
   it.each(natsServices)('let %s publish its own events', async (service) => {
     const { connection, jetstream } = await connectAs(service);
     const refusals = collectRefusals(connection);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Registry } from 'prom-client';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
@@ -11,6 +12,7 @@ import {
   type Messaging,
 } from '@plinth/runtime/messaging/nats';
 import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
+import { measureStream } from '@plinth/runtime/messaging/stream-metrics';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
@@ -85,11 +87,11 @@ const consume = async (consumer: string): Promise<string[]> => {
   return received;
 };
 
-/** Resolves when a relay has found who subscribes. */
+/** Resolves when a relay has found who subscribes, and has everything asked for again on their behalf. */
 const subscriptionsKnown = async (count: number) => {
   const relay = startOutboxRelay(db, messaging, log, timing);
   await eventually(async () => {
-    const { rowCount } = await admin.query('SELECT FROM event_subscription');
+    const { rowCount } = await admin.query('SELECT FROM event_subscription WHERE rechecked_to IS NULL');
     return rowCount === count;
   });
   await relay.close();
@@ -104,8 +106,67 @@ const settled = (millisecondsMax?: number) =>
     return rows[0].open === 0;
   }, millisecondsMax);
 
+/** What this consumer has; an event is received a moment before its effect is committed. */
+const forgetInbox = async (count: number) => {
+  await eventually(async () => (await admin.query('SELECT FROM inbox')).rowCount === count);
+  await admin.query('DELETE FROM inbox');
+};
+
 const loseStream = async () =>
   (await jetstreamManager(messaging.connection)).streams.delete(messaging.prefix);
+
+describe('a full stream of events', () => {
+  it('drops its oldest ones, which are published again to whom they did not reach', async () => {
+    const bounded = await connectMessaging(
+      {
+        NATS_URL: infrastructure().natsUrl,
+        NATS_PREFIX: `full_${randomUUID()}`,
+        EVENT_KEYS: TEST_KEYS,
+        NATS_STREAM_BYTES_MAX: 8_192,
+      },
+      log,
+    );
+    opened.push(bounded.close);
+    messaging = bounded;
+    const { streams } = await jetstreamManager(messaging.connection);
+    expect((await streams.info(messaging.prefix)).config).toMatchObject({ max_bytes: 8_192, discard: 'old' });
+    const received = await consume('projection');
+    await subscriptionsKnown(1);
+    // The consumer is away.
+    await opened.shift()!();
+    const counters = Array.from({ length: 40 }, (_, at) => `event-${at}`);
+    const relay = startOutboxRelay(db, messaging, log, timing);
+    opened.unshift(relay.close);
+    await publish(...counters);
+    await eventually(async () => {
+      const { rowCount } = await admin.query('SELECT FROM outbox WHERE published_at IS NULL');
+      return rowCount === 0;
+    });
+    expect((await streams.info(messaging.prefix)).state.messages).toBeLessThan(40);
+    const metrics = new Registry();
+    measureStream(metrics, messaging);
+    expect(await metrics.metrics()).toMatch(/^plinth_event_stream_fill 0\.\d+$/m);
+
+    const returned = await consume('projection');
+
+    await eventually(() => received.length + returned.length === 40);
+    expect([...received, ...returned].toSorted()).toEqual(counters.toSorted());
+  });
+});
+
+describe('a consumer that starts', () => {
+  it('removes what is too old in its inbox without being there for an hour', async () => {
+    await admin.query(
+      `INSERT INTO inbox (tenant_id, consumer, event_id, applied_at)
+       VALUES ($1, 'projection', $2, now() - interval '31 days')`,
+      [tenantId, newId()],
+    );
+
+    await consume('projection');
+
+    await eventually(async () => (await admin.query('SELECT FROM inbox')).rowCount === 0);
+  });
+});
 
 describe('reconciliation', () => {
   it('brings what a lost stream had to a consumer that was made while no publisher ran', async () => {
@@ -183,9 +244,11 @@ describe('reconciliation', () => {
     const relay = startOutboxRelay(watched, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
     await eventually(() => received.length === count);
     await relay.close();
-    await admin.query('DELETE FROM inbox');
+    await forgetInbox(count);
     opened.unshift(startOutboxRelay(watched, messaging, log, timing).close);
     await settled();
+    // A consumer also has what it stored until the turn of its tenant.
+    await eventually(() => received.length >= 2 * count);
 
     expect(received.toSorted()).toEqual(
       [...received.slice(0, count), ...received.slice(0, count)].toSorted(),
@@ -220,6 +283,41 @@ describe('reconciliation', () => {
     expect(rows).toEqual([{ is_open: true }]);
   });
 
+  it('asks for what is newly subscribed to in parts, however much was published before', async () => {
+    const count = 25_000;
+    await consume('projection');
+    // As a time limit of statements does, whatever the machine is like.
+    await admin.query(`
+      INSERT INTO outbox (tenant_id, id, name, subject, payload, published_at, occurred_at)
+        SELECT '${tenantId}', uuidv7(), '${counted.name}', 'counter', '{}', now(), now() - at * interval '1 ms'
+        FROM generate_series(1, ${count}) AS at;
+      CREATE FUNCTION require_few() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF (SELECT count(*) FROM written) > ${count / 2} THEN RAISE 'too much for one statement'; END IF;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER few AFTER UPDATE ON outbox REFERENCING NEW TABLE AS written
+        FOR EACH STATEMENT EXECUTE FUNCTION require_few();`);
+    opened.unshift(startOutboxRelay(db, messaging, log, { ...timing, confirmSeconds: 100 }).close);
+
+    await subscriptionsKnown(1);
+
+    const { rows } = await admin.query('SELECT count(*)::int AS open FROM outbox WHERE check_at IS NOT NULL');
+    expect(rows).toEqual([{ open: count }]);
+  });
+
+  it('deletes what has expired also while NATS is away', async () => {
+    await admin.query(
+      `INSERT INTO outbox (tenant_id, id, name, subject, payload, published_at, occurred_at)
+       VALUES ($1, uuidv7(), $2, 'counter', '{}', now(), now() - interval '30 days')`,
+      [tenantId, counted.name],
+    );
+    const away = { ...messaging, check: () => Promise.reject(new Error('NATS is away')) };
+
+    opened.unshift(startOutboxRelay(db, away, log, timing).close);
+
+    await eventually(async () => (await admin.query('SELECT FROM outbox')).rowCount === 0);
+  });
+
   it('concludes nothing while the stream is gone', async () => {
     const relay = startOutboxRelay(db, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
     await publish('late');
@@ -250,7 +348,7 @@ describe('reconciliation', () => {
     await publish('forgotten');
     await eventually(() => received.length > 0);
     await relay.close();
-    await admin.query('DELETE FROM inbox');
+    await forgetInbox(1);
     opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
 
     await settled();
@@ -269,7 +367,9 @@ describe('reconciliation', () => {
     await manager.consumers.delete(messaging.prefix, consumerNameOf('projection', counted.name));
 
     await eventually(async () => {
-      const { rows } = await admin.query('SELECT created_at FROM event_subscription');
+      const { rows } = await admin.query(
+        'SELECT created_at FROM event_subscription WHERE rechecked_to IS NULL',
+      );
       return rows.length === 1 && rows[0].created_at > before[0].created_at;
     });
     await settled();

@@ -28,7 +28,7 @@ describe('a relay', () => {
     database = await createTestDatabase('timeline');
     pool = createPool(database.url, silentLog(), { pipeline: true });
     woken = [];
-    db = wakingRelay(plainDatabase(pool), { wake: () => void woken.push(countEvents()) });
+    db = wakingRelay(plainDatabase(pool), { place: () => 0n, wake: () => void woken.push(countEvents()) });
   });
   afterEach(async () => {
     await pool.end();

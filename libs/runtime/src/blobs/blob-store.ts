@@ -11,13 +11,21 @@ export interface BlobRange {
   end?: number;
 }
 
+export interface BlobOrigin {
+  /** Whether a client sends it, which may take as long as it likes; what services make takes as long as it has to. */
+  isSentByClient: boolean;
+}
+
 /**
  * Files by key, such as `<tenant>/<kind>/<id>`; no key is the beginning of another. A file is there whole or not at all.
  * @throws Problem `upstream` from every method while the store is not usable.
  */
 export interface BlobStore {
-  /** Stores a stream under a key; until the stream ends well, what was there before is read under it. */
-  put(key: string, content: Readable): Promise<StoredBlob>;
+  /**
+   * Stores a stream under a key; until the stream ends well, what was there before is read under it.
+   * @throws Problem `timed-out` for what a client sends very slowly while others wait, where places for that are few
+   */
+  put(key: string, content: Readable, origin?: BlobOrigin): Promise<StoredBlob>;
   /** Opens a file, or a part of it. @throws Problem `gone` when there is none. */
   get(key: string, range?: BlobRange): Promise<Readable>;
   /** Removes a file; one that is not there is removed already. */

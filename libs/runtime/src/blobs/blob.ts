@@ -10,7 +10,7 @@ export const stepsOf = (key: string): string[] =>
     .map((step) => encodeURIComponent(step).replace(/^\.+$/, (dots) => '%2E'.repeat(dots.length)) || '%');
 
 /** Passes a stream on and tells afterwards what went through. */
-export function measure(): { stream: Transform; measured: () => StoredBlob } {
+export function measure(): { stream: Transform; bytesArrived: () => number; measured: () => StoredBlob } {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const stream = new Transform({
@@ -20,7 +20,11 @@ export function measure(): { stream: Transform; measured: () => StoredBlob } {
       done(null, chunk);
     },
   });
-  return { stream, measured: () => ({ sizeBytes, sha256: hash.digest('hex') }) };
+  return {
+    stream,
+    bytesArrived: () => sizeBytes,
+    measured: () => ({ sizeBytes, sha256: hash.digest('hex') }),
+  };
 }
 
 export const blobIsGone = (): Problem => new Problem('gone', 'The file is no longer there.');

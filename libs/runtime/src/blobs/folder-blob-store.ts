@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { access, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Problem } from '@plinth/kernel/problem';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { newId } from '@plinth/kernel/uuid';
@@ -11,6 +12,10 @@ import { blobIsGone, blobStoreIsDown, contentOf, measure, stepsOf } from './blob
 import type { BlobRange, BlobStore, StoredBlob } from './blob-store';
 
 const PARTIAL = '.partial';
+/** Where files are until they are whole. No step of a key has this name. */
+const PARTIAL_FOLDER = '@partial';
+/** So many names are read of a folder, and looked at, in one turn of the event loop. */
+const NAMES_TOGETHER = 256;
 
 /**
  * Of the sixteen threads in which our processes work on files (`UV_THREADPOOL_SIZE`). With other steps of files, which are
@@ -35,6 +40,11 @@ export function folderBlobStore(
   { writes = turnsAt(WRITES_MAX), flushes = turnsAt(FLUSHES_MAX) }: FolderTurns = {},
 ): BlobStore {
   const pathOf = (key: string) => join(folder, ...stepsOf(key));
+  const partialFolder = join(folder, PARTIAL_FOLDER);
+  const openedAt = Date.now();
+  // Versions before this one had such files beside the others. All of the folder is searched for those that are older than
+  // a time later than this one.
+  let isSearchedTo = -Infinity;
 
   /** Stores what is read in a file, which is on the disk afterwards. */
   const write = async (path: string, owner: ShareOwner, content: Readable): Promise<StoredBlob> => {
@@ -54,8 +64,9 @@ export function folderBlobStore(
   return {
     async put(key, content) {
       const target = pathOf(key);
-      const partial = `${target}.${newId()}${PARTIAL}`;
+      const partial = join(partialFolder, `${newId()}${PARTIAL}`);
       try {
+        await mkdir(partialFolder, { recursive: true });
         await mkdir(dirname(target), { recursive: true });
         const stored = await write(partial, { tenantId: stepsOf(key)[0]!, userId: '' }, content);
         await rename(partial, target);
@@ -85,17 +96,24 @@ export function folderBlobStore(
     async deleteInterrupted(before) {
       try {
         let count = 0;
-        for (const path of await readdir(folder, { recursive: true })) {
+        const isSearch = before.getTime() > isSearchedTo;
+        // Processes of the version before may run beside this one for a while.
+        let youngestAt = before.getTime() > openedAt ? undefined : openedAt;
+        for await (const path of pathsIn(isSearch ? folder : partialFolder)) {
           if (!path.endsWith(PARTIAL)) continue;
           // It may be finished or removed meanwhile.
-          const file = await stat(join(folder, path)).catch(() => undefined);
-          if (!file || file.mtime >= before) continue;
-          await rm(join(folder, path), { force: true });
+          const file = await stat(path).catch(() => undefined);
+          if (!file) continue;
+          if (file.mtime >= before) {
+            if (dirname(path) !== partialFolder) youngestAt = Math.max(youngestAt ?? 0, file.mtimeMs);
+            continue;
+          }
+          await rm(path, { force: true });
           count++;
         }
+        if (isSearch) isSearchedTo = youngestAt ?? Infinity;
         return count;
       } catch (error) {
-        if (isMissing(error)) return 0;
         throw blobStoreIsDown(error);
       }
     },
@@ -118,6 +136,25 @@ async function openPart(path: string, { start = 0, end = Infinity }: BlobRange):
   await file.close();
   if (!isThere) throw blobIsGone();
   return Readable.from([]);
+}
+
+/**
+ * The files in a folder and in those in it, of which there are none where it is not there. However many there are, others
+ * have their turn between steps: `readdir` lists all of them in one.
+ */
+async function* pathsIn(folder: string): AsyncGenerator<string> {
+  const opened = await opendir(folder, { bufferSize: NAMES_TOGETHER }).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  if (!opened) return;
+  let count = 0;
+  for await (const entry of opened) {
+    count++;
+    if (count % NAMES_TOGETHER === 0) await nextTurn();
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* pathsIn(path);
+    else yield path;
+  }
 }
 
 const codeOf = (error: unknown): unknown => (error as NodeJS.ErrnoException).code;

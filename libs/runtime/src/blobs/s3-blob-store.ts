@@ -1,10 +1,13 @@
 import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
 import { FairPlaces } from '../process/fair-places';
+import { watchRate, type Arrival, type LeastRate } from '../process/least-rate';
 import { blobIsGone, blobStoreIsDown, contentOf, measure, stepsOf } from './blob';
-import type { BlobRange, BlobStore, StoredBlob } from './blob-store';
+import type { BlobOrigin, BlobRange, BlobStore, StoredBlob } from './blob-store';
+import { resumedReading, type OpenedPart } from './resumed-reading';
 
 /** The smallest that S3 takes. */
 const PART_BYTES = 5 * 1024 * 1024;
@@ -13,7 +16,10 @@ const PARTS_MAX = 2;
 /** Each has three parts in memory, for as long as a slow client takes to send them. */
 const UPLOADS_MAX = 9;
 const UPLOAD_PATIENCE_MILLISECONDS = 60_000;
+/** Of an upload whose place somebody waits for who could have it: half a megabit in a second. */
+const LEAST_RATE: LeastRate = { bytes: 4 * 1024 * 1024, milliseconds: 60_000 };
 const CONNECT_MILLISECONDS_MAX = 2_000;
+/** Also where it is us who do not read on, which ends a reading that is then resumed. */
 const SILENCE_MILLISECONDS_MAX = 30_000;
 /**
  * Gateways limit the downloads of a service (`UPSTREAM_STREAMS_MAX` of each gateway), whose number nobody knows here. Each
@@ -21,8 +27,16 @@ const SILENCE_MILLISECONDS_MAX = 30_000;
  */
 const CONNECTIONS_MAX = Infinity;
 
+interface S3Uploads {
+  uploads?: FairPlaces;
+  leastRate?: LeastRate;
+}
+
 /** Keeps files in a bucket of an S3 server. The client is loaded when it is first needed. */
-export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
+export function s3BlobStore(
+  url: URL,
+  { uploads = uploadPlaces(), leastRate = LEAST_RATE }: S3Uploads = {},
+): BlobStore {
   const bucket = url.hostname;
   const prefix = url.pathname.split('/').filter((step) => step !== '');
   const at = (key: string) => ({ Bucket: bucket, Key: [...prefix, ...stepsOf(key)].join('/') });
@@ -31,9 +45,14 @@ export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
   const unfinished = new Map<string, string>();
   const connect = () => (connected ??= connectTo(url));
 
-  const upload = async (key: string, content: Readable): Promise<StoredBlob> => {
+  const upload = async (
+    owner: ShareOwner,
+    key: string,
+    content: Readable,
+    { isSentByClient }: BlobOrigin,
+  ): Promise<StoredBlob> => {
     const { client, Upload } = await connect();
-    const { stream, measured } = measure();
+    const { stream, bytesArrived, measured } = measure();
     const sending = new Upload({
       client,
       params: { ...at(key), Body: stream },
@@ -44,6 +63,14 @@ export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
     const reading = pipeline(content, stream).catch((error: unknown) => {
       ofSource = error;
     });
+    const arrival: Arrival = {
+      bytesArrived,
+      isHeld: () => stream.writableNeedDrain || stream.writableFinished,
+      isWaitedFor: () => uploads.isWaitedFor(owner),
+    };
+    const endWatch = isSentByClient
+      ? watchRate(leastRate, arrival, () => content.destroy(tooSlow()))
+      : undefined;
     try {
       await sending.done();
     } catch (error) {
@@ -53,15 +80,32 @@ export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
       stream.destroy();
       await reading;
       throw blobStoreIsDown(error);
+    } finally {
+      endWatch?.();
     }
     return measured();
   };
 
+  const open = async (
+    key: string,
+    range: BlobRange,
+    IfMatch?: string,
+  ): Promise<OpenedPart & { tag: string | undefined }> => {
+    const { client, commands } = await connect();
+    const { Body, ContentLength, ETag } = await client.send(
+      new commands.GetObjectCommand({ ...at(key), ...rangeOf(range), IfMatch }),
+    );
+    const body = Body as Readable;
+    // Whoever reads it learns of its end from reading.
+    body.on('error', () => undefined);
+    return { body, length: ContentLength ?? Infinity, tag: ETag };
+  };
+
   return {
-    async put(key, content) {
+    async put(key, content, origin = { isSentByClient: false }) {
       const owner = { tenantId: stepsOf(key)[0]!, userId: '' };
       try {
-        return await uploads.run(owner, () => upload(key, content));
+        return await uploads.run(owner, () => upload(owner, key, content, origin));
       } catch (error) {
         content.destroy();
         throw error;
@@ -70,10 +114,18 @@ export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
 
     async get(key, range = {}) {
       if (range.end !== undefined && range.end < (range.start ?? 0)) return Readable.from([]);
-      const { client, commands } = await connect();
-      const command = new commands.GetObjectCommand({ ...at(key), ...rangeOf(range) });
       try {
-        return contentOf((await client.send(command)).Body as Readable);
+        let part = await open(key, range);
+        const { tag } = part;
+        const openRest = async (from: number): Promise<OpenedPart> => {
+          if (content.destroyed) throw new Error('Nobody reads on.');
+          part = await open(key, { ...range, start: (range.start ?? 0) + from }, tag);
+          return part;
+        };
+        const reading = Readable.from(resumedReading(part, openRest), { objectMode: false });
+        const content = contentOf(reading);
+        content.once('close', () => part.body.destroy());
+        return content;
       } catch (error) {
         if (isNamed(error, 'InvalidRange')) return Readable.from([]);
         throw isNamed(error, 'NoSuchKey', 'NotFound', 'KeyTooLongError')
@@ -130,6 +182,9 @@ export function s3BlobStore(url: URL, uploads = uploadPlaces()): BlobStore {
     },
   };
 }
+
+const tooSlow = (): Problem =>
+  new Problem('timed-out', 'The file comes too slowly while others wait to store theirs; try again.');
 
 /** Places of uploads, of which a tenant alone has six. */
 const uploadPlaces = (): FairPlaces =>

@@ -76,6 +76,8 @@ async function startConsumer<Tx extends RawStatements>(
     intervalMilliseconds: CLEANUP_MILLISECONDS,
     log,
   });
+  // A process that never lives for an hour cleans too.
+  cleanup.wake();
   inbox.start();
 
   let isClosed = false;

@@ -3,7 +3,16 @@ import type { DeliveredEvent, EventEnvelope } from '@plinth/kernel/event';
 import { commitWithoutWaiting } from '../postgres/commit-without-waiting';
 import { problemOfDatabase, type RawStatements, type TenantDatabase } from '../postgres/postgres';
 import type { Log } from '../process/log';
-import { findDeadLetters, removeDeadLetter, storeDeadLetter, type DeadLetter } from './dead-letters';
+import {
+  findDeadLetters,
+  interruptDeadLetter,
+  removeDeadLetter,
+  removeNeedlessDeadLetter,
+  postponeDeadLetter,
+  storeAgain,
+  storeDeadLetter,
+  type DeadLetter,
+} from './dead-letters';
 import type { Delivery, TakeFrom } from './delivery';
 import { hasPublished } from './outbox';
 import type { AfterCommit, Subscription } from './subscription';
@@ -93,7 +102,7 @@ export class EventProcessor<Tx extends RawStatements> {
 
   /**
    * Terminates events that are delivered again although they are dead letters: whoever tried them last was killed in the
-   * middle of it. Those that failed here have killed nobody. Returns the others.
+   * middle of it. Those that failed, here or elsewhere, have killed nobody. Returns the others.
    */
   private async discardDead(batch: readonly Delivery[]): Promise<readonly Delivery[]> {
     const again = batch.filter(({ deliveryCount, event }) => deliveryCount > 1 && !this.hasFailed(event));
@@ -112,7 +121,10 @@ export class EventProcessor<Tx extends RawStatements> {
     return batch.filter((delivery) => !dead.has(delivery));
   }
 
-  /** Stores an event as a dead letter, and removes that with its effect: when it kills the process, the dead letter stays. */
+  /**
+   * Stores an event as a dead letter, and removes that with its effect: when it kills the process, the dead letter stays, and
+   * whoever gets the event next terminates it. One that only fails is tried again by whoever gets it.
+   */
   private async tryAsDeadLetter(delivery: Delivery, takeFrom: TakeFrom<Tx> | undefined): Promise<void> {
     const { deliveryCount, event } = delivery;
     const { tenantId, id } = event;
@@ -127,16 +139,23 @@ export class EventProcessor<Tx extends RawStatements> {
     try {
       if (await this.process([toDelivered(delivery)], { takeFrom, before: remove })) return;
     } catch (error) {
-      if (!problemOfDatabase(error)) throw error;
-      // A dead letter that stays for now is removed with the effect of the event.
-      await this.db.inTenant(tenantId, remove).catch(() => undefined);
+      // It may stay: another process may have found it meanwhile, and terminated the event because of it.
+      await this.db
+        .inTenant(tenantId, (tx) => interruptDeadLetter(tx, this.consumer, event, error))
+        .catch((interruptError: unknown) =>
+          this.log.warn(
+            { err: interruptError, event: id },
+            'a dead letter stays although its event only failed',
+          ),
+        );
       throw error;
     }
-    await this.db.inTenant(tenantId, remove);
+    await this.db.inTenant(tenantId, (tx) => removeNeedlessDeadLetter(tx, this.consumer, tenantId, id));
   }
 
   /**
-   * Processes events of a tenant in one transaction; returns whether it was their turn.
+   * Processes events of a tenant in one transaction; returns whether it was their turn. One that is not subscribed to fails:
+   * recorded as processed it would be lost, although another release may subscribe to it.
    * @param takeFrom takes them from where they waited for their turn; it is not their turn where that returns false
    * @param before what else is done in the transaction
    */
@@ -145,6 +164,8 @@ export class EventProcessor<Tx extends RawStatements> {
     { takeFrom, before }: { takeFrom?: TakeFrom<Tx> | undefined; before?: (tx: Tx) => Promise<void> },
   ): Promise<boolean> {
     const { tenantId } = events[0]!;
+    const unknown = events.find(({ name }) => !this.isSubscribedTo(name));
+    if (unknown) throw new Error(notSubscribedTo(unknown));
     const afterCommit: AfterCommit[] = [];
     const work = async (tx: Tx): Promise<boolean> => {
       // A transaction that is repeated has done nothing before.
@@ -158,7 +179,7 @@ export class EventProcessor<Tx extends RawStatements> {
       const toProcess = new Set(recorded);
       // Replicas that lock the rows of subjects in the same order never wait for each other in a circle.
       const inOrder = events.filter(({ id }) => toProcess.delete(id.toLowerCase())).sort(bySubject);
-      for (const alike of runsOfOneName(inOrder)) {
+      for (const alike of this.runsOfOneHandler(inOrder)) {
         const next = await this.handle(tx, tenantId, alike);
         if (next) afterCommit.push(next);
       }
@@ -172,15 +193,30 @@ export class EventProcessor<Tx extends RawStatements> {
     return isTheirTurn;
   }
 
-  /** Processes events of one name. */
+  /** Events that follow each other and have one handler; in the end those of a subscription that is last. */
+  private runsOfOneHandler(events: readonly DeliveredEvent[]): DeliveredEvent[][] {
+    const subscriptionOf = ({ name }: DeliveredEvent) => this.subscriptions.get(name)!;
+    const isLast = (event: DeliveredEvent) => subscriptionOf(event).isLast === true;
+    const runs: DeliveredEvent[][] = [];
+    for (const event of [...events.filter((one) => !isLast(one)), ...events.filter(isLast)]) {
+      const run = runs.at(-1);
+      if (run && subscriptionOf(run[0]!).handle === subscriptionOf(event).handle) run.push(event);
+      else runs.push([event]);
+    }
+    return runs;
+  }
+
+  /** Processes events of one handler. */
   private async handle(
     tx: Tx,
     tenantId: string,
     events: readonly DeliveredEvent[],
   ): Promise<AfterCommit | void> {
-    const { type, handle } = this.subscriptions.get(events[0]!.name)!;
-    const parsed = events.map((event) => ({ ...event, payload: type.payload.parse(event.payload) }));
-    return handle(tx, tenantId, parsed as DeliveredEvent<never>[]);
+    const parsed = events.map((event) => {
+      const { type } = this.subscriptions.get(event.name)!;
+      return { ...event, payload: type.payload.parse(event.payload) };
+    });
+    return this.subscriptions.get(events[0]!.name)!.handle(tx, tenantId, parsed as DeliveredEvent<never>[]);
   }
 
   /**
@@ -193,18 +229,17 @@ export class EventProcessor<Tx extends RawStatements> {
     events: readonly DeliveredEvent[],
     isTurn: boolean,
   ): Promise<string[]> {
-    const wanted = events.filter(({ name }) => this.subscriptions.has(name));
     const rows = await tx.$queryRawUnsafe<{ id: string }[]>(
       `INSERT INTO inbox (tenant_id, consumer, event_id)
        SELECT $1::uuid, $2, id FROM unnest($3::uuid[]) AS id WHERE $4 OR ${NONE_WAITS} ORDER BY id
        ON CONFLICT DO NOTHING RETURNING event_id::text AS id`,
       tenantId,
       this.consumer,
-      wanted.map(({ id }) => id),
+      events.map(({ id }) => id),
       isTurn,
     );
-    if (!isTurn && rows.length === 0 && wanted.length > 0) {
-      const waiting = wanted.map((event) => ({ event: toEnvelope(event), attempts: 0 }));
+    if (!isTurn && rows.length === 0) {
+      const waiting = events.map((event) => ({ event: toEnvelope(event), attempts: 0 }));
       await storeWaiting(tx, this.consumer, tenantId, waiting);
     }
     return rows.map(({ id }) => id);
@@ -256,17 +291,34 @@ export class EventProcessor<Tx extends RawStatements> {
 
   /** @returns whether it is processed now; what another replica replayed at the same time is. */
   async replay({ event, deliveries }: DeadLetter): Promise<boolean> {
+    const { tenantId, id, name } = event;
     try {
+      if (!this.isSubscribedTo(name)) {
+        await this.db.inTenant(tenantId, (tx) =>
+          postponeDeadLetter(tx, this.consumer, event, notSubscribedTo(event)),
+        );
+        return false;
+      }
       await this.process([{ ...event, deliveryCount: Infinity }], {
-        before: (tx) => removeDeadLetter(tx, this.consumer, event.tenantId, event.id),
+        before: (tx) => removeDeadLetter(tx, this.consumer, tenantId, id),
       });
       return true;
     } catch (error) {
-      if (!problemOfDatabase(error)) await this.storeDeadLetter(event, error, deliveries + 1);
-      return false;
+      if (problemOfDatabase(error)) return false;
+      this.log.error({ err: error, event: id, name }, 'replaying a dead letter failed');
+      try {
+        return !(await this.db.inTenant(tenantId, (tx) =>
+          storeAgain(tx, this.consumer, event, error, deliveries + 1),
+        ));
+      } catch (storeError) {
+        this.log.error({ err: storeError, event: id }, 'storing the error of a dead letter failed');
+        return false;
+      }
     }
   }
 }
+
+const notSubscribedTo = ({ name }: EventEnvelope): string => `This release does not subscribe to ${name}.`;
 
 const isUnanswered = ({ deliveryCount }: Delivery): boolean => deliveryCount > UNANSWERED_MAX;
 
@@ -287,14 +339,3 @@ const toEnvelope = ({ deliveryCount: _, ...event }: DeliveredEvent): EventEnvelo
 /** Those of one subject in their order, as far as one service published them: they may have been delivered in another. */
 export const bySubject = (one: EventEnvelope, other: EventEnvelope): number =>
   one.subject < other.subject ? -1 : one.subject > other.subject ? 1 : one.sequence - other.sequence;
-
-/** Events that follow each other and have one name. */
-function runsOfOneName(events: readonly DeliveredEvent[]): DeliveredEvent[][] {
-  const runs: DeliveredEvent[][] = [];
-  for (const event of events) {
-    const last = runs.at(-1);
-    if (last?.[0]!.name === event.name) last.push(event);
-    else runs.push([event]);
-  }
-  return runs;
-}

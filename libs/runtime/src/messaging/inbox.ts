@@ -36,6 +36,8 @@ const SET_ASIDE_MAX = 256;
 const SET_ASIDE_BYTES_MAX = 1024 * 1024;
 /** Longer than any outbox stores an event, so that none is taken for new. */
 const RETENTION_DAYS = 30;
+/** At a time. */
+const DELETED_MAX = 10_000;
 
 /**
  * Deliveries that are processed one after the other. Events of one subject are never in two of them, so they are processed
@@ -242,14 +244,22 @@ export class Inbox<Tx extends RawStatements> {
     },
   };
 
-  /** Deletes what is older than any outbox could publish again. */
-  async deleteExpired(): Promise<void> {
-    await this.db.inPlatform(async (tx) => {
-      await tx.$executeRawUnsafe(
-        `DELETE FROM inbox WHERE consumer = $1 AND applied_at < now() - interval '${RETENTION_DAYS} days'`,
+  /**
+   * Deletes what is older than any outbox could publish again, so much of it at a time that a statement ends in time; returns
+   * whether there may be more.
+   */
+  async deleteExpired(limit = DELETED_MAX): Promise<boolean> {
+    return this.db.inPlatform(async (tx) => {
+      const inbox = await tx.$executeRawUnsafe(
+        `DELETE FROM inbox WHERE ctid = ANY (ARRAY (
+           SELECT ctid FROM inbox
+           WHERE consumer = $1 AND applied_at < now() - interval '${RETENTION_DAYS} days'
+           ORDER BY applied_at LIMIT $2))`,
         this.consumer,
+        limit,
       );
-      await deleteUnwanted(tx, this.consumer, this.names, RETENTION_DAYS);
+      const unwanted = await deleteUnwanted(tx, this.consumer, this.names, { days: RETENTION_DAYS, limit });
+      return inbox === limit || unwanted === limit;
     });
   }
 

@@ -1,10 +1,12 @@
 import {
+  DiscardPolicy,
   jetstream,
   JetStreamApiCodes,
   JetStreamApiError,
   jetstreamManager,
   RetentionPolicy,
   type JetStreamClient,
+  type JetStreamManager,
 } from '@nats-io/jetstream';
 import {
   connect,
@@ -35,6 +37,8 @@ const RECONNECT_MILLISECONDS = 250;
 const DRAIN_MILLISECONDS_MAX = 2_000;
 /** Code of JetStream for a stream of this name that is not as it would be created. */
 const STREAM_HAS_OTHER_SETTINGS = 10_058;
+/** Codes of JetStream where the server, each one of a cluster, or the account has less room left than a stream may need. */
+const TOO_LITTLE_ROOM: readonly number[] = [10_002, 10_005, 10_023, 10_047, 10_122];
 
 export interface MessagingConfig {
   NATS_URL: string;
@@ -43,6 +47,8 @@ export interface MessagingConfig {
   NATS_USER?: string | undefined;
   NATS_PASSWORD?: string | undefined;
   NATS_CA?: string | undefined;
+  /** How large the stream may become; without it, a stream is made without a bound, and one that has one keeps it. */
+  NATS_STREAM_BYTES_MAX?: number | undefined;
 }
 
 export interface Messaging {
@@ -56,6 +62,8 @@ export interface Messaging {
   prefix: string;
   /** Sign what is sent, and verify what is received. */
   keys: readonly string[];
+  /** How large the stream of events may become. */
+  streamBytesMax?: number | undefined;
   log: Log;
   /** @throws while the server is away. */
   check(): Promise<void>;
@@ -107,6 +115,7 @@ export async function connectMessaging(
     },
     prefix: config.NATS_PREFIX,
     keys: config.EVENT_KEYS,
+    streamBytesMax: config.NATS_STREAM_BYTES_MAX,
     log,
     check: async () => requireResponse(requireOpened().connection),
     close: async () => {
@@ -141,7 +150,8 @@ async function connectFirst(
           reconnectTimeWait: RECONNECT_MILLISECONDS,
           pingInterval: pingMilliseconds,
         });
-      await ensureStream({ connection, prefix: config.NATS_PREFIX });
+      const { NATS_PREFIX: prefix, NATS_STREAM_BYTES_MAX: streamBytesMax } = config;
+      await ensureStream({ connection, prefix, streamBytesMax, log });
       log.info({ server: connection.getServer() }, 'connected to NATS');
       if (!signal.aborted) return connection;
     } catch (error) {
@@ -179,31 +189,86 @@ async function requireResponse(connection: NatsConnection): Promise<void> {
 }
 
 /**
- * Creates the stream of events where it is missing, also after it was deleted. One with other settings is left as it is: its
- * operator gave it replicas or limits, or it was created by another release.
+ * Creates the stream of events where it is missing, also after it was deleted. Of one with other settings only the bound is
+ * changed to what is configured: its operator gave it replicas or limits, or it was created by another release.
+ *
+ * A full stream drops its oldest events, which nearly always were processed long ago. It loses none: what a consumer does
+ * not have is published again from the outbox. Were new ones refused instead, all events of everybody would wait until the
+ * oldest are a week old, which one tenant could bring about.
  */
 export async function ensureStream({
   connection,
   prefix,
-}: Pick<Messaging, 'connection' | 'prefix'>): Promise<void> {
+  streamBytesMax,
+  log,
+}: Pick<Messaging, 'connection' | 'prefix' | 'streamBytesMax' | 'log'>): Promise<void> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
-  try {
-    await manager.streams.add({
+  const create = (bytesMax = -1) =>
+    manager.streams.add({
       name: prefix,
       subjects: [`${prefix}.events.>`],
       retention: RetentionPolicy.Limits,
+      discard: DiscardPolicy.Old,
       max_age: RETENTION_DAYS * NANOSECONDS_PER_DAY,
+      max_bytes: bytesMax,
       duplicate_window: DUPLICATE_WINDOW_NANOSECONDS,
     });
+  try {
+    await create(streamBytesMax);
   } catch (error) {
-    if (!(error instanceof JetStreamApiError && error.code === STREAM_HAS_OTHER_SETTINGS)) throw error;
+    if (isOfJetStream(error, [STREAM_HAS_OTHER_SETTINGS])) {
+      if (streamBytesMax !== undefined) await changeBound(manager, prefix, streamBytesMax, log);
+      return;
+    }
+    // The server sets aside what a stream may need. Where it has less, its own limit is the lower one.
+    if (streamBytesMax === undefined || !isOfJetStream(error, TOO_LITTLE_ROOM)) throw error;
+    log.warn({ err: error, streamBytesMax }, 'NATS has less room than the stream of events may need');
+    await create().catch((again: unknown) => {
+      if (!isOfJetStream(again, [STREAM_HAS_OTHER_SETTINGS])) throw again;
+    });
   }
+}
+
+const KEEPS_ITS_BOUND = 'the stream of events keeps another bound than the configured one';
+
+/**
+ * Gives a stream that is there the bound that is configured, unless it would drop events at once. Whoever starts last decides
+ * while processes with different bounds run. A stream with another bound works, so a failure is no reason not to start: the
+ * user of a service may lack the right to change what is there, or the server may lack the room.
+ */
+async function changeBound(
+  { streams }: JetStreamManager,
+  prefix: string,
+  streamBytesMax: number,
+  log: Log,
+): Promise<void> {
+  try {
+    const { config, state } = await streams.info(prefix);
+    if (config.max_bytes === streamBytesMax) return;
+    if (state.bytes > streamBytesMax) {
+      log.warn({ bytes: state.bytes, streamBytesMax }, KEEPS_ITS_BOUND);
+      return;
+    }
+    await streams.update(prefix, { max_bytes: streamBytesMax });
+    log.info({ from: config.max_bytes, to: streamBytesMax }, 'changed the bound of the stream of events');
+  } catch (error) {
+    log.warn({ err: error, streamBytesMax }, KEEPS_ITS_BOUND);
+  }
+}
+
+const isOfJetStream = (error: unknown, codes: readonly number[]): boolean =>
+  error instanceof JetStreamApiError && codes.includes(error.code);
+
+/** How much of what it may store the stream of events stores, from 0 to 1; undefined where it has no bound. */
+export async function readStreamFill(messaging: Messaging): Promise<number | undefined> {
+  const manager = await jetstreamManager(messaging.connection, { checkAPI: false });
+  const { config, state } = await manager.streams.info(messaging.prefix);
+  return config.max_bytes > 0 ? state.bytes / config.max_bytes : undefined;
 }
 
 /** Whether JetStream says that a stream or a consumer does not exist. */
 export const isMissingInJetStream = (error: unknown): boolean =>
-  error instanceof JetStreamApiError &&
-  [JetStreamApiCodes.StreamNotFound, JetStreamApiCodes.ConsumerNotFound].some((code) => code === error.code);
+  isOfJetStream(error, [JetStreamApiCodes.StreamNotFound, JetStreamApiCodes.ConsumerNotFound]);
 
 /** The subject on which an event travels. */
 export const subjectOf = (prefix: string, eventName: string): string => `${prefix}.events.${eventName}`;

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { hmacSha256 } from '@plinth/kernel/hmac';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 
 /** The header of a message that says that a process of the platform wrote it, for this subject. */
@@ -28,4 +29,4 @@ export function isGenuine({ subject, data, headers }: ReceivedMessage, keys: rea
 }
 
 const mac = (subject: string, body: string | Uint8Array, key: string): Buffer =>
-  createHmac('sha256', key).update(subject).update('\n').update(body).digest();
+  hmacSha256(key, subject, '\n', body);

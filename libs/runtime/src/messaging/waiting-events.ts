@@ -1,4 +1,5 @@
 import type { EventEnvelope } from '@plinth/kernel/event';
+import { TRANSACTION_IS_NUMBERED } from '../postgres/numbered-transaction';
 import type { RawStatements } from '../postgres/postgres';
 
 /** An event that waits for the turn of its tenant, and how often it was tried. */
@@ -24,6 +25,7 @@ export async function storeWaiting(
        WITH ORDINALITY AS waiting (id, event, attempts, place)
      WHERE (SELECT true FROM inbox WHERE tenant_id = $1::uuid AND consumer = $2 AND event_id = waiting.id
        ORDER BY tenant_id, consumer, event_id LIMIT 1) IS NULL
+       AND ${TRANSACTION_IS_NUMBERED}
      ORDER BY place ON CONFLICT DO NOTHING`,
     tenantId,
     consumer,
@@ -79,28 +81,43 @@ export async function takeTurnOf(tx: RawStatements, consumer: string, tenantId: 
 /** Of what failed and is due again, so many are tried first: what arrives all the time does not keep them from it. */
 const FAILED_MAX = 2;
 
+/** One that was taken, and of which transactions those had ended that were seen then. */
+export interface TakenEvent extends WaitingEvent {
+  position: bigint;
+  /** It was never tried before, or ended the process that tried it. */
+  isUntried: boolean;
+  /** All transactions with lower numbers had ended. */
+  oldest: string;
+  /** No transaction with this number or a higher one had begun. */
+  next: string;
+}
+
 /**
  * The oldest events of a tenant of these names that are due, in the order in which they were stored. Each is counted as
  * tried before it is, since it may end this process.
+ * @param after a position up to which no untried one is left, so that nobody passes what was there again and again
  */
 export async function takeWaiting(
   tx: RawStatements,
   consumer: string,
   tenantId: string,
   names: readonly string[],
-  limit: number,
-): Promise<WaitingEvent[]> {
+  { limit, after }: { limit: number; after: bigint },
+): Promise<TakenEvent[]> {
   const failed = oldest(`due_at > '-infinity' AND due_at <= now()`, FAILED_MAX);
-  const untried = oldest(`due_at = '-infinity'`, limit - FAILED_MAX);
-  return tx.$queryRawUnsafe<WaitingEvent[]>(
+  const untried = oldest(`due_at = '-infinity' AND position > $4::bigint`, limit - FAILED_MAX);
+  return tx.$queryRawUnsafe<TakenEvent[]>(
     `WITH taken AS (
        UPDATE waiting_event SET attempts = attempts + 1
        WHERE tenant_id = $1::uuid AND consumer = $2 AND event_id = ANY (ARRAY (${failed}) || ARRAY (${untried}))
-       RETURNING envelope, attempts, position)
-     SELECT envelope AS event, attempts FROM taken ORDER BY position`,
+       RETURNING envelope, attempts, position, due_at)
+     SELECT envelope AS event, attempts, position, due_at = '-infinity' AS "isUntried",
+       pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, pg_snapshot_xmax(pg_current_snapshot())::text AS next
+     FROM taken ORDER BY position`,
     tenantId,
     consumer,
     names,
+    after,
   );
 }
 
@@ -112,6 +129,20 @@ const oldest = (condition: string, limit: number): string =>
        AND position > 0
      ORDER BY due_at, position LIMIT ${limit}) AS of_name
    ORDER BY due_at, position LIMIT ${limit}`;
+
+/** Locks an event until the end of the transaction, where it waits. */
+export async function lockWaiting(
+  tx: RawStatements,
+  consumer: string,
+  { tenantId, id }: EventEnvelope,
+): Promise<void> {
+  await tx.$queryRawUnsafe(
+    'SELECT FROM waiting_event WHERE tenant_id = $1::uuid AND consumer = $2 AND event_id = $3::uuid FOR UPDATE',
+    tenantId,
+    consumer,
+    id,
+  );
+}
 
 /** Removes events, as a rule in the transaction that processes them. */
 export async function removeWaiting(
@@ -145,18 +176,24 @@ export async function postponeWaiting(
   );
 }
 
-/** Deletes old events of other names, in a transaction of the platform. Until then another release may subscribe to them. */
+/**
+ * Deletes old events of other names, in a transaction of the platform; returns how many. Until then another release may
+ * subscribe to them.
+ */
 export async function deleteUnwanted(
   tx: RawStatements,
   consumer: string,
   names: readonly string[],
-  days: number,
-): Promise<void> {
-  await tx.$executeRawUnsafe(
-    `DELETE FROM waiting_event
-     WHERE consumer = $1 AND name <> ALL($2::text[]) AND stored_at < now() - make_interval(days => $3::integer)`,
+  { days, limit }: { days: number; limit: number },
+): Promise<number> {
+  return tx.$executeRawUnsafe(
+    `DELETE FROM waiting_event WHERE ctid = ANY (ARRAY (
+       SELECT ctid FROM waiting_event
+       WHERE consumer = $1 AND name <> ALL($2::text[]) AND stored_at < now() - make_interval(days => $3::integer)
+       LIMIT $4))`,
     consumer,
     names,
     days,
+    limit,
   );
 }

@@ -1,4 +1,4 @@
-import { onCommit, onRollback, undoingOnRollback } from './beside-transaction';
+import { BesideOpenTransaction, onCommit, onRollback, undoingOnRollback } from './beside-transaction';
 
 describe('what is done beside a transaction', () => {
   const done: string[] = [];
@@ -30,5 +30,31 @@ describe('what is done beside a transaction', () => {
     await work();
 
     expect(done).toEqual(['after it', 'work']);
+  });
+
+  it('waits for the end of a transaction that stays open', async () => {
+    const open = new BesideOpenTransaction();
+    await open.run(work);
+    await open.run(work);
+    expect(done).toEqual(['work', 'work']);
+
+    open.committed();
+    expect(done).toEqual(['work', 'work', 'after it', 'after it']);
+  });
+
+  it('is undone once nothing of it runs any more, the last first', async () => {
+    const open = new BesideOpenTransaction();
+    const statement = Promise.withResolvers<void>();
+    const running = open.run(async () => {
+      onRollback(() => void done.push('the first undone'));
+      await statement.promise;
+      onRollback(() => void done.push('the second undone'));
+    });
+    const rolledBack = open.rolledBack();
+    expect(done).toEqual([]);
+    statement.resolve();
+    await Promise.all([running, rolledBack]);
+
+    expect(done).toEqual(['the second undone', 'the first undone']);
   });
 });

@@ -20,16 +20,43 @@ export function onCommit(action: () => void): void {
   else action();
 }
 
-/** Runs a transaction; where it fails, what was done beside it is undone. @throws what it throws */
+/** Runs a transaction; where it fails, what was done beside it is undone, the last first. @throws what it throws */
 export async function undoingOnRollback<Result>(transaction: () => Promise<Result>): Promise<Result> {
-  const beside: BesideTransaction = { undos: [], actions: [] };
+  const beside = new BesideOpenTransaction();
   let result: Result;
   try {
-    result = await storage.run(beside, transaction);
+    result = await beside.run(transaction);
   } catch (error) {
-    for (const undo of beside.undos) undo();
+    await beside.rolledBack();
     throw error;
   }
-  for (const action of beside.actions) action();
+  beside.committed();
   return result;
+}
+
+/** What is done beside a transaction that stays open from one call to the next, and whose end is another call. */
+export class BesideOpenTransaction {
+  private readonly beside: BesideTransaction = { undos: [], actions: [] };
+  private readonly running = new Set<Promise<unknown>>();
+
+  /** Runs a part of the transaction. @throws what it throws */
+  async run<Result>(part: () => Promise<Result>): Promise<Result> {
+    const running = storage.run(this.beside, part);
+    this.running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.running.delete(running);
+    }
+  }
+
+  committed(): void {
+    for (const action of this.beside.actions) action();
+  }
+
+  /** Undoes what was done, the last first, once the parts have ended that still run: they may do more. */
+  async rolledBack(): Promise<void> {
+    if (this.running.size > 0) await Promise.allSettled(this.running);
+    for (const undo of this.beside.undos.toReversed()) undo();
+  }
 }

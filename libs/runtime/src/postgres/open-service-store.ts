@@ -1,21 +1,27 @@
 import type { PrismaPg } from '@prisma/adapter-pg';
+import type { Registry } from 'prom-client';
 import type { FairPool } from './fair-pool';
 import { connectMessaging, type Messaging, type MessagingConfig } from '../messaging/nats';
-import { startOutboxRelay, wakingRelay, type OutboxRelay } from '../messaging/outbox';
+import { startOutboxRelay, wakingRelay, type RelayWaking } from '../messaging/outbox';
 import type { Check } from '../process/health';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import { answeredSoon, createPool, type RawStatements, type TenantDatabase } from './postgres';
 import { startOperationCleanup } from './run-once';
 import { tenantDatabase, type Transactional } from './tenant-database';
+import { untilMigrated, type MigrationsOptions } from './until-migrated';
 
 export interface ServiceStoreOptions<Tx> {
   /** Of the database, as the service's own role. */
   url: string;
   /** Makes the Prisma client that was generated for the service. */
   createClient: (adapter: PrismaPg) => Transactional<Tx> & { $disconnect(): Promise<void> };
-  config: MessagingConfig;
+  /** The names of the service's migrations, as generated beside its client. */
+  migrations: readonly string[];
+  config: MessagingConfig & MigrationsOptions['config'];
   log: Log;
+  /** Of the process; until the database is migrated they tell what it waits for. */
+  metrics: Registry;
   onClose: (close: Close) => void;
 }
 
@@ -29,23 +35,29 @@ export interface ServiceStore<Tx> {
   db: TenantDatabase<Tx>;
   messaging: Messaging;
   /** For bulk work, whose transactions wake it too. */
-  outbox: Pick<OutboxRelay, 'wake'>;
+  outbox: RelayWaking;
   /** What the service cannot work without. */
   checks: { postgres: Check };
   /** Without it requests are served and their events wait in the outbox; were the service not ready, nothing were served. */
   informative: { nats: Check };
 }
 
-/** Opens the database and messaging of a service, and starts what belongs to both: the outbox relay and the cleanup. */
+/**
+ * Opens the database and messaging of a service, and starts what belongs to both: the outbox relay and the cleanup. Nothing
+ * of it begins before the database has all migrations of this version.
+ */
 export async function openServiceStore<Tx extends RawStatements>({
   url,
   createClient,
+  migrations,
   config,
   log,
+  metrics,
   onClose,
 }: ServiceStoreOptions<Tx>): Promise<ServiceStore<Tx>> {
   const pool = createPool(url, log, { pipeline: true });
   onClose(() => pool.end());
+  await untilMigrated({ pool, migrations, config, log, metrics, onClose });
   // Of its own work the platform deletes former rows there, in one process after the other.
   const bulkPool = createPool(url, log, { platformConnections: 1, isForBulkWork: true });
   onClose(() => bulkPool.end());

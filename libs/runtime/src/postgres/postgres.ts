@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Problem, unavailable } from '@plinth/kernel/problem';
 import { escapeLiteral, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { FairPool, type Scope } from './fair-pool';
@@ -154,6 +155,8 @@ export interface TenantDatabase<Tx> {
 }
 
 const ATTEMPTS_MAX = 4;
+/** The mean pause before a transaction that gave way to another is repeated the first time; it doubles with each. */
+const CONFLICT_PAUSE_MILLISECONDS = 10;
 /** What Postgres says of each statement behind one that failed in its transaction. */
 const BEHIND_A_FAILURE = '25P02';
 
@@ -170,6 +173,8 @@ type Begin = 'BEGIN' | 'BEGIN READ ONLY';
 export interface TransactionOptions {
   begin?: Begin;
   planning?: Planning | undefined;
+  /** How long one of its statements waits for a lock at most; as long as it may take, where this does not say. */
+  lockMilliseconds?: number;
 }
 
 /**
@@ -237,9 +242,10 @@ export const PLAN_FOR_VALUES = 'SET LOCAL plan_cache_mode = force_custom_plan; S
 function beginIn(
   { options: { pipeline } }: FairPool,
   [setting, value]: Scope,
-  { begin = 'BEGIN', planning = 'for-values' }: TransactionOptions,
+  { begin = 'BEGIN', planning = 'for-values', lockMilliseconds }: TransactionOptions,
 ): string {
   const statements = [begin, `SET LOCAL ${setting} = ${escapeLiteral(value)}`];
+  if (lockMilliseconds !== undefined) statements.push(`SET LOCAL lock_timeout = ${lockMilliseconds}`);
   if (pipeline && planning === 'for-values') statements.push(PLAN_FOR_VALUES);
   return statements.join('; ');
 }
@@ -292,6 +298,8 @@ export async function retryConflicts<Result>(run: () => Promise<Result>): Promis
       return await run();
     } catch (error) {
       if (attempt === ATTEMPTS_MAX || !isRetryable(error)) throw error;
+      // Those that met once would meet again.
+      await pause(Math.random() * CONFLICT_PAUSE_MILLISECONDS * 2 ** attempt);
     }
   }
 }

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import pg, { type PoolClient, type QueryConfig, type QueryResult } from 'pg';
 import { empty, join, raw, sqltag, type Sql } from '@prisma/client/runtime/client';
 import type { RawStatements } from './postgres';
-import { statementName } from './statement-names';
+import { statementNames } from './statement-names';
 
 const { INT8, DATE, TIMESTAMP } = pg.types.builtins;
 const toUtcDate = (text: string): Date => new Date(`${text}Z`);
@@ -35,6 +35,8 @@ export function sendTogether(connection: PoolClient, statement: QueryConfig | st
   return connection.query(statement as QueryConfig);
 }
 
+const nameOf = statementNames('plinth');
+
 /** Runs a statement by its name, with parameters and results as in Prisma's raw statements. */
 const runStatement = (
   connection: PoolClient,
@@ -42,7 +44,7 @@ const runStatement = (
   values: readonly unknown[],
 ): Promise<QueryResult> =>
   sendTogether(connection, {
-    name: statementName(text),
+    name: nameOf(text),
     text,
     values: values.map(toParameter),
     types,
@@ -71,17 +73,9 @@ export async function send(tx: RawStatements, query: string | Sql, ...values: un
 }
 
 /**
- * Sends a statement whose count of rows only the result of the transaction depends on, so that the end of the
- * transaction travels with it: what follows from the count is done after that.
+ * Sends a statement whose rows only the result of the transaction depends on, so that the end of the transaction travels
+ * with it: what follows from them is done after that.
  */
-export function sendLast(tx: RawStatements, { text, values }: Sql): Promise<number> {
-  const executed = tx.$executeRawUnsafe(text, ...values);
-  executed.catch(() => undefined);
-  sentOf.get(tx)?.push(executed);
-  return executed;
-}
-
-/** The same for a statement whose rows only the result of the transaction depends on, or what is done after it. */
 export function sendQuery<Rows>(tx: RawStatements, query: string, ...values: unknown[]): Promise<Rows> {
   const queried = tx.$queryRawUnsafe<Rows>(query, ...values);
   queried.catch(() => undefined);

@@ -102,12 +102,16 @@ export function requireSameBody(
   { bodyHash }: Pick<ExecutedOperation<unknown>, 'bodyHash'>,
 ): void {
   if (operationBodyHash === undefined || bodyHash === null || operationBodyHash === bodyHash) return;
-  throw new Problem(
+  throw payloadMismatch();
+}
+
+/** The problem of a request that has the idempotency key of another one. */
+export const payloadMismatch = (): Problem =>
+  new Problem(
     'invalid',
     'The payload does not match the payload of the first request with this idempotency key.',
     { slug: 'idempotency-payload-mismatch', title: 'Payload does not match' },
   );
-}
 
 /**
  * Runs an effect once for an operation without looking first whether it ran before. Its result is known before it, so it

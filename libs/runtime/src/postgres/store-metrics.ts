@@ -3,11 +3,17 @@ import { Gauge, type Registry } from 'prom-client';
 import { measurePlaces } from '../process/fair-places';
 import type { Health } from '../process/health';
 import { readInTime } from '../process/read-in-time';
+import { SpacedReading } from '../process/spaced-reading';
 
-/** Shows, whenever metrics are read, which parts of a process respond. */
-export function measureParts(metrics: Registry, health: Health): void {
+const PART_UP = 'plinth_part_up';
+
+/**
+ * Shows, whenever metrics are read, which parts of a process respond.
+ * @returns ends it, so that the parts of another health can be shown
+ */
+export function measureParts(metrics: Registry, health: Health): () => void {
   new Gauge({
-    name: 'plinth_part_up',
+    name: PART_UP,
     help: '1 while a part that the process needs responds, else 0.',
     labelNames: ['part'],
     registers: [metrics],
@@ -17,10 +23,11 @@ export function measureParts(metrics: Registry, health: Health): void {
       for (const [part, state] of Object.entries(parts)) this.set({ part }, state === 'up' ? 1 : 0);
     },
   });
+  return () => metrics.removeSingleMetric(PART_UP);
 }
 
 /**
- * Shows, whenever metrics are read, how busy the pools are and what the outbox and the dead letters hold.
+ * Shows, whenever metrics are read, how busy the pools are and what the outbox and the dead letters held lately.
  * @param bulkPool of imports and exports, where the process has one
  */
 export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairPool): void {
@@ -40,9 +47,7 @@ export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairP
       this.set({ state: 'waiting' }, pool.tenantPlaces.waitingCount + pool.platformPlaces.waitingCount);
     },
   });
-  // While a database is silent, all that read wait for one query.
-  const ask = together(() => readQueues(pool));
-  const read = () => readInTime(ask);
+  const read = () => readInTime(() => recentQueues(pool));
   const gauge = (name: string, help: string, valueOf: (queues: Queues) => number) =>
     new Gauge({
       name,
@@ -51,7 +56,7 @@ export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairP
       async collect() {
         const queues = await read();
         if (queues) this.set(valueOf(queues));
-        // What was read before would be taken for what is now.
+        // What was read long before would be taken for what is now.
         else this.remove();
       },
     });
@@ -73,17 +78,6 @@ export function measureStore(metrics: Registry, pool: FairPool, bulkPool?: FairP
   );
 }
 
-/** Reads that overlap share one query. */
-function together<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
-  let asking: Promise<Answer> | undefined;
-  return () => {
-    asking ??= ask().finally(() => {
-      asking = undefined;
-    });
-    return asking;
-  };
-}
-
 /** What waits in the database of a service, of all tenants. */
 interface Queues {
   unpublished: number;
@@ -91,6 +85,23 @@ interface Queues {
   deadLetters: number;
   waitingEvents: number;
 }
+
+const readings = new WeakMap<FairPool, SpacedReading<Queues>>();
+
+/**
+ * What waited some seconds ago, or longer where counting takes long: whoever asks, and however often, the database counts a
+ * hundredth of the time at most as long as it takes less than a second. What waits costs a step each, and so does, while a
+ * transaction is held open, what was published or processed since it began.
+ */
+export function recentQueues(pool: FairPool): Promise<Queues> {
+  const known = readings.get(pool);
+  const reading = known ?? new SpacedReading(() => readQueues(pool));
+  if (!known) readings.set(pool, reading);
+  return reading.read();
+}
+
+/** They changed in a way that somebody waits to see. */
+export const forgetQueues = (pool: FairPool): void => readings.get(pool)?.forget();
 
 /** In a transaction, so that the right to see all tenants ends with it. */
 export async function readQueues(pool: FairPool): Promise<Queues> {

@@ -13,7 +13,7 @@ import {
 } from './postgres';
 import { withPatternsLoweredOnce } from './ignoring-case';
 import { collectSent, rawStatements } from './raw-statements';
-import { statementName } from './statement-names';
+import { statementNames } from './statement-names';
 
 /** A Prisma client, as far as transactions go. */
 export interface Transactional<Tx> {
@@ -23,6 +23,9 @@ export interface Transactional<Tx> {
   ): Promise<Result>;
 }
 
+/** The number of values in a list, and of rows, is in the text. */
+const hasList = (text: string): boolean => /\bIN \(\$\d+,|\), ?\(\$\d+/.test(text);
+const nameOfModelStatement = statementNames('plinth_model', (text) => !hasList(text));
 const PRISMA_TRANSACTION = { maxWait: 5_000, timeout: 20_000 };
 
 /**
@@ -34,7 +37,7 @@ export function tenantDatabase<Tx extends RawStatements>(
   createClient: (adapter: PrismaPg) => Transactional<Tx>,
 ): TenantDatabase<Tx> {
   const prisma = createClient(
-    new PrismaPg(new LendingPool(), { statementNameGenerator: ({ sql }) => statementName(sql) ?? '' }),
+    new PrismaPg(new LendingPool(), { statementNameGenerator: ({ sql }) => nameOfModelStatement(sql) ?? '' }),
   );
   const within = <Result>(scope: Scope, work: (tx: Tx) => Promise<Result>, planning?: Planning) =>
     retryConflicts(() =>

@@ -255,6 +255,9 @@ export const serviceEnvironment = {
     .regex(/^\w+$/)
     .default('plinth')
     .describe('First word of every subject; the stream has its name.'),
+  NATS_STREAM_BYTES_MAX: positiveInteger(2 * 1024 * 1024 * 1024).describe(
+    'Bytes of the stream of events, also of one that is there; a full one drops its oldest events, which outboxes still have.',
+  ),
   GRPC_SERVICES: addressBook().describe('Addresses of other services: `settings=settings:9090,…`.'),
   PLINTH_TENANTS: tenants().describe('Tenants with a short name or host names, as JSON.'),
 };

@@ -1,16 +1,21 @@
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Registry } from 'prom-client';
-import { EventLoopTurns, FairPlaces, measurePlaces, turnsAt } from './fair-places';
+import { EventLoopTurns, FairPlaces, measurePlaces, turnsAt, type FairPlacesOptions } from './fair-places';
 
 const ada = { tenantId: 'acme', userId: 'ada' };
 const grace = { tenantId: 'acme', userId: 'grace' };
 const bob = { tenantId: 'globex', userId: 'bob' };
 
 /** Work that lasts until its end is called, and a list of what has begun. */
-function start(places: number, waitingMax = 100) {
+function start(places: number, options: Partial<FairPlacesOptions> = {}) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const shared = new FairPlaces({ places, waitingMax, refused: (scope) => new Error(`share of ${scope}`) });
+  const shared = new FairPlaces({
+    places,
+    waitingMax: 100,
+    refused: (scope) => new Error(`share of ${scope}`),
+    ...options,
+  });
   const run = (name: string, owner: ShareOwner, signal?: AbortSignal): Promise<void> =>
     shared.run(
       owner,
@@ -28,6 +33,8 @@ function start(places: number, waitingMax = 100) {
 }
 
 describe('fair places', () => {
+  afterEach(() => jest.useRealTimers());
+
   it('leave a place for another tenant, whatever the first one asks for', () => {
     const { begun, run, shared } = start(3);
     for (let number = 0; number < 10; number++) void run(`ada-${number}`, ada);
@@ -35,6 +42,21 @@ describe('fair places', () => {
     void run('bob', bob);
     expect(begun).toEqual(['ada-0', 'ada-1', 'bob']);
     expect([shared.runningCount, shared.waitingCount]).toEqual([3, 8]);
+  });
+
+  it('are waited for by those who could have one of them, and by no tenant that has all it may have', () => {
+    const { run, shared } = start(9, { timesFree: 2 });
+    const eve = { tenantId: 'initech', userId: 'eve' };
+    void run('bob', bob);
+    for (let number = 0; number < 6; number++) void run(`ada-${number}`, ada);
+    expect([ada, bob].map((owner) => shared.isWaitedFor(owner))).toEqual([false, false]);
+    void run('ada-6', ada);
+    expect([shared.runningCount, shared.waitingCount]).toEqual([7, 1]);
+    expect([ada, bob].map((owner) => shared.isWaitedFor(owner))).toEqual([true, false]);
+    void run('eve', eve);
+    for (let number = 1; number < 4; number++) void run(`bob-${number}`, bob);
+    expect(shared.runningCount).toBe(9);
+    expect([ada, bob, eve].map((owner) => shared.isWaitedFor(owner))).toEqual([true, true, false]);
   });
 
   it('are given to the tenant who works in the fewest, however long others wait', async () => {
@@ -45,6 +67,39 @@ describe('fair places', () => {
     expect(begun).toEqual(['ada-0', 'ada-1', 'ada-2', 'bob-0']);
     await end('ada-0');
     expect(begun.at(-1)).toBe('bob-1');
+  });
+
+  it('are kept for a tenant who left one, from a tenant that works in one already, for a while', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const { begun, run, end } = start(3, { keptMilliseconds: 5_000 });
+    void run('bob', bob);
+    await end('bob');
+    for (let number = 0; number < 9; number++) void run(`ada-${number}`, ada);
+    expect(begun).toEqual(['bob', 'ada-0']);
+    void run('bob-again', bob);
+    await end('bob-again');
+    await end('ada-0');
+    expect(begun.slice(2)).toEqual(['bob-again', 'ada-1']);
+
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(begun.slice(4)).toEqual([]);
+    await jest.advanceTimersByTimeAsync(2);
+    void run('newcomer', ada);
+    expect(begun.slice(4)).toEqual(['ada-2']);
+    await end('ada-1');
+    expect(begun.slice(5)).toEqual(['ada-3']);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('are kept by half at most, however many tenants left one', async () => {
+    const { begun, run, end } = start(8, { keptMilliseconds: 5_000 });
+    for (let number = 0; number < 20; number++) {
+      void run(`tenant-${number}`, { tenantId: `tenant-${number}`, userId: 'x' });
+      await end(`tenant-${number}`);
+    }
+    begun.length = 0;
+    for (let number = 0; number < 9; number++) void run(`ada-${number}`, ada);
+    expect(begun).toEqual(['ada-0', 'ada-1']);
   });
 
   it('are given to the user of a tenant who works in the fewest', async () => {
@@ -104,7 +159,7 @@ describe('fair places', () => {
   });
 
   it('have room to wait for another tenant when one waits as often as it can', async () => {
-    const { run, shared, end } = start(1, 8);
+    const { run, shared, end } = start(1, { waitingMax: 8 });
     const refusals: string[] = [];
     const all = Array.from({ length: 20 }, (_, number) =>
       run(`ada-${number}`, ada).catch((error: Error) => refusals.push(error.message)),
@@ -168,19 +223,27 @@ describe('who waits for a place', () => {
   });
 });
 
-it('places of several parts of a process are measured together', async () => {
+it('places of several parts of a process are measured together, and how long is waited for them', async () => {
   const metrics = new Registry();
   const one = turnsAt(1);
+  const two = [turnsAt(1), turnsAt(1)] as const;
   measurePlaces(metrics, { one });
-  measurePlaces(metrics, { two: turnsAt(1) });
+  for (const places of two) measurePlaces(metrics, { two: places });
   one.tryEnter(ada);
   void one.wait(bob);
+  const places = start(1, { patienceMilliseconds: 1 }).shared;
+  measurePlaces(metrics, { three: places });
+  for (const all of [...two, places]) all.tryEnter(ada);
+  await expect(places.wait(bob)).rejects.toThrow('share of all');
 
   const text = await metrics.metrics();
 
   expect(text).toContain('plinth_places_taken{places="one"} 1');
-  expect(text).toContain('plinth_places_taken{places="two"} 0');
+  expect(text).toContain('plinth_places_taken{places="two"} 2');
   expect(text).toContain('plinth_places_waiting{places="one"} 1');
+  expect(text).toContain('plinth_places_refused_total{places="three",scope="all"} 1');
+  expect(text).toContain('plinth_places_wait_seconds_count{places="three"} 1');
+  expect(text).not.toContain('plinth_places_wait_seconds_count{places="one"}');
 });
 
 describe('turns of the event loop', () => {

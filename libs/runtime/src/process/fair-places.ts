@@ -5,7 +5,7 @@ import {
   type ShareOwner,
   type ShareScope,
 } from '@plinth/kernel/fair-shares';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export interface FairPlacesOptions {
   /** How many work at the same time. */
@@ -16,6 +16,11 @@ export interface FairPlacesOptions {
   waitingMax: number;
   /** How long one waits at most; without it, as long as it takes. */
   patienceMilliseconds?: number;
+  /**
+   * How long a place is kept for a tenant who has left one, where another works in several: who works now and then would
+   * come beside as many as that one can have. Half of the places at most are kept so. Without it, none is.
+   */
+  keptMilliseconds?: number;
   /** The problem of a caller for whom there is not even room to wait, or who waited too long. */
   refused: (scope: ShareScope) => Error;
 }
@@ -40,7 +45,12 @@ export class FairPlaces {
   private begunCount = 0;
   /** Tenants that take no place until their last rest is over. */
   private readonly rests = new Map<string, Promise<void>>();
+  /** When tenants left a place last, in that order. */
+  private readonly leftAt = new Map<string, number>();
+  /** Runs until a place is kept no longer that somebody was refused. */
+  private keeping: NodeJS.Timeout | undefined;
   private readonly refusals = new Map<ShareScope, number>();
+  private onWaited: ((seconds: number) => void) | undefined;
 
   constructor(private readonly options: FairPlacesOptions) {
     // Users take turns, so that a user alone may have all places of the tenant.
@@ -51,11 +61,18 @@ export class FairPlaces {
   /**
    * Waits for a place, and works in it.
    * @param signal gives the waiting up; the work itself has to heed it
-   * @throws the problem `refused` where too many are waiting, the reason of the signal, and what the work throws
+   * @param patienceMilliseconds how long to wait, where that is not the same for all
+   * @throws the problem `refused` where too many are waiting or it waited too long, the reason of the signal, and what the
+   * work throws
    */
-  async run<Result>(owner: ShareOwner, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  async run<Result>(
+    owner: ShareOwner,
+    work: () => Promise<Result>,
+    signal?: AbortSignal,
+    patienceMilliseconds?: number,
+  ): Promise<Result> {
     signal?.throwIfAborted();
-    if (!this.tryEnter(owner)) await this.wait(owner, signal);
+    if (!this.tryEnter(owner)) await this.wait(owner, signal, patienceMilliseconds);
     try {
       return await work();
     } finally {
@@ -65,7 +82,8 @@ export class FairPlaces {
 
   /** Takes a place where there is one at once; who took it leaves it. `run` does both. */
   tryEnter(owner: ShareOwner): boolean {
-    if (this.rests.has(owner.tenantId) || this.running.take(owner) !== undefined) return false;
+    const isHeldBack = this.rests.has(owner.tenantId) || this.isKeptForOthers(owner.tenantId);
+    if (isHeldBack || this.running.take(owner) !== undefined) return false;
     this.begunCount++;
     this.lastBegun.set(owner.tenantId, this.begunCount).set(userKey(owner), this.begunCount);
     return true;
@@ -74,8 +92,45 @@ export class FairPlaces {
   /** Gives a place back, to whoever is next. */
   leave(owner: ShareOwner): void {
     this.running.give(owner);
+    if (this.options.keptMilliseconds !== undefined) {
+      this.leftAt.delete(owner.tenantId);
+      this.leftAt.set(owner.tenantId, performance.now());
+      this.forgetWhoLeft(this.options.keptMilliseconds);
+    }
     this.forget(owner);
     this.beginNext();
+  }
+
+  /** Whether a tenant has all places that are not kept for others; those that are kept no longer are taken then. */
+  private isKeptForOthers(tenantId: string): boolean {
+    const { running } = this;
+    const { places, keptMilliseconds } = this.options;
+    if (keptMilliseconds === undefined || running.usedByTenant(tenantId) === 0) return false;
+    this.forgetWhoLeft(keptMilliseconds);
+    const absent = [...this.leftAt.keys()].filter((id) => running.usedByTenant(id) === 0).length;
+    const kept = Math.min(absent, Math.floor(places / 2));
+    const isKept = kept > 0 && !running.mayTakeOne(tenantId, running.freeAmount - kept);
+    if (isKept) this.beginNextAfterKeeping(keptMilliseconds);
+    return isKept;
+  }
+
+  /** Whoever waits has a place before those who come after it is kept no longer. */
+  private beginNextAfterKeeping(keptMilliseconds: number): void {
+    const [oldest = 0] = this.leftAt.values();
+    const begin = () => {
+      this.keeping = undefined;
+      this.beginNext();
+    };
+    this.keeping ??= setTimeout(begin, oldest + keptMilliseconds - performance.now()).unref();
+  }
+
+  /** Forgets those who left longer ago than a place is kept. */
+  private forgetWhoLeft(keptMilliseconds: number): void {
+    const since = performance.now() - keptMilliseconds;
+    for (const [tenantId, at] of this.leftAt) {
+      if (at >= since) return;
+      this.leftAt.delete(tenantId);
+    }
   }
 
   /** Has a tenant take no place until a promise is settled; meanwhile its places are free for others. */
@@ -87,6 +142,19 @@ export class FairPlaces {
       this.beginNext();
     };
     void rest.then(end, end);
+  }
+
+  /**
+   * Whether somebody waits who would have more right to a place of this owner: of the same tenant, of one who works in
+   * fewer, or whoever could take it once it is free. A tenant that has all it may have waits for nobody else's.
+   */
+  isWaitedFor({ tenantId }: Pick<ShareOwner, 'tenantId'>): boolean {
+    const { running } = this;
+    const used = running.usedByTenant(tenantId);
+    const freeThen = running.freeAmount + 1;
+    return [...this.waiting.keys()].some(
+      (id) => id === tenantId || running.usedByTenant(id) < used || running.mayTakeOne(id, freeThen),
+    );
   }
 
   get runningCount(): number {
@@ -102,15 +170,24 @@ export class FairPlaces {
     return this.refusals;
   }
 
+  /** Tells how long each waited who had to, whether it got a place or not. */
+  observeWaits(onWaited: (seconds: number) => void): void {
+    this.onWaited = onWaited;
+  }
+
   /**
    * Waits for a place until one is taken.
    * @throws the problem `refused`, or the reason of the signal
    */
-  async wait(owner: ShareOwner, signal?: AbortSignal): Promise<void> {
+  async wait(
+    owner: ShareOwner,
+    signal?: AbortSignal,
+    patienceMilliseconds = this.options.patienceMilliseconds,
+  ): Promise<void> {
     signal?.throwIfAborted();
     const refusal = this.queued.take(owner);
     if (refusal) throw this.refuse(refusal);
-    const { patienceMilliseconds } = this.options;
+    const since = performance.now();
     return new Promise((resolve, reject) => {
       const stopWaiting = (): void => {
         clearTimeout(patience);
@@ -118,6 +195,7 @@ export class FairPlaces {
         this.dequeue(waiting);
         this.queued.give(owner);
         this.forget(owner);
+        this.onWaited?.((performance.now() - since) / 1_000);
       };
       const begin = (): void => {
         stopWaiting();
@@ -208,36 +286,43 @@ function firstOf(
 
 const userKey = ({ tenantId, userId }: ShareOwner): string => `${tenantId}/${userId}`;
 
-const measured = new WeakMap<Registry, Map<string, FairPlaces>>();
-
-/** Shows operators how many work and wait in each kind of places, and how many were refused. */
-export function measurePlaces(metrics: Registry, places: Record<string, FairPlaces>): void {
-  const known = measured.get(metrics) ?? startMeasuring(metrics);
-  for (const [name, one] of Object.entries(places)) known.set(name, one);
+interface MeasuredPlaces {
+  /** Several of one name, such as those of two clients of one service, are shown together. */
+  byName: Map<string, FairPlaces[]>;
+  waits: Histogram<'places'>;
 }
 
-function startMeasuring(metrics: Registry): Map<string, FairPlaces> {
-  const places = new Map<string, FairPlaces>();
-  measured.set(metrics, places);
+const measured = new WeakMap<Registry, MeasuredPlaces>();
+
+/** Shows operators how many work and wait in each kind of places, for how long they wait, and how many were refused. */
+export function measurePlaces(metrics: Registry, places: Record<string, FairPlaces>): void {
+  const { byName, waits } = measured.get(metrics) ?? startMeasuring(metrics);
+  for (const [name, one] of Object.entries(places)) {
+    byName.set(name, [...(byName.get(name) ?? []), one]);
+    one.observeWaits((seconds) => waits.observe({ places: name }, seconds));
+  }
+}
+
+function startMeasuring(metrics: Registry): MeasuredPlaces {
+  const byName: MeasuredPlaces['byName'] = new Map();
   const registers = [metrics];
-  new Gauge({
-    name: 'plinth_places_taken',
-    help: 'Work that runs in a shared place.',
-    labelNames: ['places'],
-    registers,
-    collect() {
-      for (const [name, { runningCount }] of places) this.set({ places: name }, runningCount);
-    },
-  });
-  new Gauge({
-    name: 'plinth_places_waiting',
-    help: 'Work that waits for a shared place.',
-    labelNames: ['places'],
-    registers,
-    collect() {
-      for (const [name, { waitingCount }] of places) this.set({ places: name }, waitingCount);
-    },
-  });
+  const labelNames = ['places'] as const;
+  const gauge = (name: string, help: string, valueOf: (places: FairPlaces) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        for (const [name, all] of byName)
+          this.set(
+            { places: name },
+            all.reduce((sum, one) => sum + valueOf(one), 0),
+          );
+      },
+    });
+  gauge('plinth_places_taken', 'Work that runs in a shared place.', ({ runningCount }) => runningCount);
+  gauge('plinth_places_waiting', 'Work that waits for a shared place.', ({ waitingCount }) => waitingCount);
   new Counter({
     name: 'plinth_places_refused_total',
     help: 'Work that was refused because too much was waiting or it waited too long, by whose share was used up.',
@@ -245,11 +330,21 @@ function startMeasuring(metrics: Registry): Map<string, FairPlaces> {
     registers,
     collect() {
       this.reset();
-      for (const [name, { refusedCounts }] of places)
-        for (const [scope, count] of refusedCounts) this.inc({ places: name, scope }, count);
+      for (const [name, all] of byName)
+        for (const { refusedCounts } of all)
+          for (const [scope, count] of refusedCounts) this.inc({ places: name, scope }, count);
     },
   });
-  return places;
+  const waits = new Histogram({
+    name: 'plinth_places_wait_seconds',
+    help: 'How long work waited for a shared place, of that which had to.',
+    labelNames,
+    buckets: [0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const all = { byName, waits };
+  measured.set(metrics, all);
+  return all;
 }
 
 /**

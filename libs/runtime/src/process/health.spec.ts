@@ -38,12 +38,16 @@ describe('the admin port', () => {
 });
 
 describe('the metrics of a process', () => {
-  it('show how late the event loop was, without the half second between two looks', async () => {
-    const lag = createMetrics('test').getSingleMetric('nodejs_eventloop_lag_max_seconds') as Gauge;
+  it('show how late its event loop was', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate'] });
+    const metrics = createMetrics('test');
+    await jest.advanceTimersByTimeAsync(60_000);
+    const shown = await metrics.metrics();
+    jest.useRealTimers();
 
-    lag.set({}, 0.75);
-
-    expect((await lag.get()).values).toMatchObject([{ value: 0.25 }]);
+    for (const what of ['max', 'mean', 'p50', 'p90', 'p99'])
+      expect(shown).toMatch(new RegExp(`^nodejs_eventloop_lag_${what}_seconds\\{process="test"\\} `, 'm'));
+    expect(shown).toContain('nodejs_eventloop_lag_looks{process="test"} 120\n');
   });
 });
 

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { Problem } from '@plinth/kernel/problem';
-import { collectDefaultMetrics, type Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { measureEventLoopLag } from './event-loop-lag';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
 
@@ -23,9 +24,8 @@ export interface HealthOptions {
 
 const CHECK_MILLISECONDS_MAX = 2_000;
 
-/** How often a process looks how late its event loop is. Each look wakes it, and a platform has many processes. */
-const LOOK_MILLISECONDS = 500;
-const LAGS = ['min', 'max', 'mean', 'p50', 'p90', 'p99'];
+/** The longest interval of a timer. */
+const NEVER_MILLISECONDS = 2 ** 31 - 1;
 
 /** Knows which parts a process needs and whether it is about to stop. */
 export class Health {
@@ -98,17 +98,12 @@ async function causeOf(check: Check): Promise<string | undefined> {
 export function createMetrics(process: string): Registry {
   const metrics = new Registry();
   metrics.setDefaultLabels({ process });
-  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: LOOK_MILLISECONDS });
-  for (const lag of LAGS)
-    showOnlyLag(metrics.getSingleMetric(`nodejs_eventloop_lag_${lag}_seconds`) as Gauge);
+  // Its looks at the event loop would wake a process that rests.
+  collectDefaultMetrics({ register: metrics, eventLoopMonitoringPrecision: NEVER_MILLISECONDS });
+  for (const what of ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'])
+    metrics.removeSingleMetric(`nodejs_eventloop_lag_${what}_seconds`);
+  measureEventLoopLag(metrics);
   return metrics;
-}
-
-/** Node.js measures the time from one look to the next; the lag is what came on top of the time between them. */
-function showOnlyLag(gauge: Gauge): void {
-  const set = gauge.set.bind(gauge) as (labels: object, seconds: number) => void;
-  gauge.set = ((labels: object, seconds: number) =>
-    set(labels, Math.max(0, seconds - LOOK_MILLISECONDS / 1_000))) as Gauge['set'];
 }
 
 /** Serves `/healthz` (the process runs), `/readyz` (its parts respond) and `/metrics`, apart from the interface. */

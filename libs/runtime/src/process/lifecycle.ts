@@ -39,7 +39,10 @@ export function runProcess(log: Log, start: (onClose: (close: Close) => void) =>
   process.once('SIGINT', () => void stop(0));
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
-  start((close) => closers.push(close)).catch(fail);
+  start((close) => closers.push(close)).catch((error: unknown) => {
+    // What is stopped while it starts ends by an error.
+    if (!closing) fail(error);
+  });
 }
 
 /** Closes in reverse order of opening; one that fails does not keep the others open. */

@@ -16,9 +16,11 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { SpanKind } from '@opentelemetry/api';
+import type { Registry } from 'prom-client';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { Problem, unavailable, type ProblemKind, type ProblemOptions } from '@plinth/kernel/problem';
 import type { Close } from '../process/lifecycle';
+import { FairPlaces, measurePlaces } from '../process/fair-places';
 import type { Log } from '../process/log';
 import { problemOfRequest } from '../postgres/postgres';
 import { countMessages, isUnread, notingSizes, type MessageBudget } from './message-budget';
@@ -31,6 +33,8 @@ const METHOD = 'GRPC';
 const DEADLINE_MILLISECONDS = 10_000;
 /** After a message for which a service had no room; twice as long after each further attempt. */
 const UNREAD_WAIT_MILLISECONDS = 100;
+/** Who gets a place in the last part of the time is told that there was none: the call would end as if its service were away. */
+const TOO_LATE_PART = 0.1;
 
 /**
  * A process that is lost with its machine closes no connection, so both sides ask whether the other one is there. A server
@@ -62,6 +66,9 @@ const channelOptions: ChannelOptions = {
 
 /** Calls of one process at the same time; its others wait there. A worker works at four jobs at once. */
 const CALLS_PER_CONNECTION_MAX = 16;
+/** Those on behalf of callers, whose tenants share them; what is left is for streams and for the platform itself. */
+const CALLS_AT_ONCE = 12;
+const CALLS_WAITING_MAX = 10_000;
 
 /** One table: what a kind of problem is called in gRPC. */
 const statusByKind: Record<ProblemKind, status> = {
@@ -225,6 +232,16 @@ export function problemOfGrpc(error: ServiceError, service: string): Problem {
   return new Problem('internal', 'An unexpected error occurred.', { cause: error });
 }
 
+/** The problem of a call that was never sent, as its service has too many already: what it asks for does not happen. */
+export class CallNotSent extends Problem {
+  constructor(service: string) {
+    const { kind, detail, options } = unavailable(
+      `The service ${service} has too many calls already; try again.`,
+    );
+    super(kind, detail, options);
+  }
+}
+
 /** The generated client of a service. */
 export interface ClientConstructor<C extends Client> {
   new (address: string, credentials: ChannelCredentials, options?: ChannelOptions): C;
@@ -245,7 +262,7 @@ export interface ServiceClient<C extends Client> {
   client: C;
   /** Metadata that says on whose behalf a method is called; null is the platform itself. */
   identity(method: string, caller: Caller | null): Metadata;
-  /** Calls one method. @throws Problem as the service sent it, or `overloaded` when it is unavailable. */
+  /** Calls one method. @throws Problem as the service sent it, or `overloaded` when it is unavailable, or `CallNotSent`. */
   call<Name extends UnaryNames<C>>(
     method: Name,
     request: RequestOf<C[Name]>,
@@ -255,14 +272,24 @@ export interface ServiceClient<C extends Client> {
   close: Close;
 }
 
-/** Makes the client of another service, which may be unavailable now and come later. */
+/**
+ * Makes the client of another service, which may be unavailable now and come later.
+ * @param metrics show operators how calls on behalf of callers wait for a place, as `grpc-calls-<area>`
+ */
 export function serviceClient<C extends Client>(
   area: string,
   Constructor: ClientConstructor<C>,
   address: string,
   callerKeys: readonly string[],
+  metrics?: Registry,
 ): ServiceClient<C> {
   const client = new Constructor(address, credentials.createInsecure(), channelOptions);
+  const places = new FairPlaces({
+    places: CALLS_AT_ONCE,
+    waitingMax: CALLS_WAITING_MAX,
+    refused: () => new CallNotSent(area),
+  });
+  if (metrics) measurePlaces(metrics, { [`grpc-calls-${area}`]: places });
   const pathOf = (method: string) => Constructor.service[method]?.path ?? method;
   const identity = (method: string, caller: Caller | null): Metadata => {
     const metadata = new Metadata();
@@ -276,9 +303,9 @@ export function serviceClient<C extends Client>(
   return {
     client,
     identity,
-    call: (method, request, caller, options = {}) =>
+    call: (method, request, caller, { deadlineMilliseconds = DEADLINE_MILLISECONDS } = {}) =>
       inSpan({ name: pathOf(method), kind: SpanKind.CLIENT }, async () => {
-        const deadline = Date.now() + (options.deadlineMilliseconds ?? DEADLINE_MILLISECONDS);
+        const deadline = Date.now() + deadlineMilliseconds;
         const call = client[method] as unknown as (...parts: unknown[]) => void;
         const attempt = () =>
           new Promise<never>((resolve, reject) => {
@@ -286,15 +313,19 @@ export function serviceClient<C extends Client>(
               error ? reject(error) : resolve(response as never);
             call.call(client, request, identity(method, caller), { deadline }, respond);
           });
-        for (let wait = UNREAD_WAIT_MILLISECONDS; ; wait *= 2) {
-          try {
-            return await attempt();
-          } catch (error) {
-            const mayRepeat = isUnread(error as ServiceError) && Date.now() + wait < deadline;
-            if (!mayRepeat) throw problemOfGrpc(error as ServiceError, area);
+        const untilDone = async () => {
+          if (Date.now() > deadline - deadlineMilliseconds * TOO_LATE_PART) throw new CallNotSent(area);
+          for (let wait = UNREAD_WAIT_MILLISECONDS; ; wait *= 2) {
+            try {
+              return await attempt();
+            } catch (error) {
+              const mayRepeat = isUnread(error as ServiceError) && Date.now() + wait < deadline;
+              if (!mayRepeat) throw problemOfGrpc(error as ServiceError, area);
+            }
+            await pause(wait);
           }
-          await pause(wait);
-        }
+        };
+        return caller ? places.run(caller, untilDone, undefined, deadlineMilliseconds) : untilDone();
       }),
     close: () => client.close(),
   };

@@ -9,9 +9,10 @@ import {
 } from '@grpc/grpc-js';
 import type { Caller } from '@plinth/kernel/caller';
 import { Problem } from '@plinth/kernel/problem';
+import { Registry } from 'prom-client';
 import { ByteBudget } from '../process/byte-budget';
 import { silentLog } from '../process/log';
-import { grpcHandlers, serveGrpc, serviceClient, type ClientConstructor } from './grpc';
+import { CallNotSent, grpcHandlers, serveGrpc, serviceClient, type ClientConstructor } from './grpc';
 
 interface Message {
   text: string;
@@ -75,7 +76,8 @@ describe('the messages of all calls', () => {
       },
     });
     closers.push(server.close);
-    const client = serviceClient('things', Things, `127.0.0.1:${server.port}`, KEYS);
+    const metrics = new Registry();
+    const client = serviceClient('things', Things, `127.0.0.1:${server.port}`, KEYS, metrics);
     closers.push(client.close);
     const find = (tenantId: string, length: number, deadlineMilliseconds?: number) => {
       const caller: Caller = { tenantId, userId: 'ada', userName: 'Ada', permissions: [] };
@@ -95,7 +97,7 @@ describe('the messages of all calls', () => {
     const until = async (isSo: () => boolean): Promise<void> => {
       while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
     };
-    return { bytes, refusals, waiting, find, send, until };
+    return { bytes, refusals, waiting, find, send, until, metrics };
   }
 
   it('are counted until the call ends', async () => {
@@ -147,6 +149,30 @@ describe('the messages of all calls', () => {
     waiting[1]!();
     await repeated;
     expect(new Set(refusals)).toEqual(new Set(['all']));
+  });
+
+  it('of one tenant leave calls for the next, however many there are and however long they take', async () => {
+    const { waiting, find, until, metrics } = await start(MEBIBYTE);
+    const held = Array.from({ length: 40 }, () => find('acme', 1));
+    await until(() => waiting.length === 6);
+    const other = find('globex', 1);
+    await until(() => waiting.length === 7);
+    waiting.at(-1)!();
+    await other;
+    const unsent = find('acme', 1, 100);
+    await expect(unsent).rejects.toMatchObject({
+      kind: 'overloaded',
+      detail: 'The service things has too many calls already; try again.',
+    });
+    await expect(unsent).rejects.toBeInstanceOf(CallNotSent);
+    const shown = await metrics.metrics();
+    expect(shown).toContain('plinth_places_taken{places="grpc-calls-things"} 6');
+    expect(shown).toContain('plinth_places_waiting{places="grpc-calls-things"} 34');
+    expect(shown).toContain('plinth_places_refused_total{places="grpc-calls-things",scope="tenant"} 1');
+    expect(shown).toContain('plinth_places_wait_seconds_count{places="grpc-calls-things"} 1');
+    const answering = setInterval(() => waiting.splice(0).forEach((answer) => answer()), 1);
+    closers.push(() => clearInterval(answering));
+    await Promise.all(held);
   });
 
   it('of a stream wait until there is room', async () => {

@@ -1,6 +1,7 @@
-import { createHmac, hash, randomBytes, timingSafeEqual, type Hmac } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Caller } from '@plinth/kernel/caller';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import { hmacSha256 } from '@plinth/kernel/hmac';
 import { Problem } from '@plinth/kernel/problem';
 import { UsedSignatures } from './used-signatures';
 
@@ -44,7 +45,7 @@ export function signCaller(
 ): string {
   const expiresAt = Math.floor(now.getTime() / 1000) + VALID_FOR_SECONDS;
   const payload = `${encodedCaller(caller)}.${encode({ ...request, expiresAt, id: `${idPrefix}${signed++}` })}`;
-  return `${payload}.${mac(payload, keys[0]!).digest('base64url')}`;
+  return `${payload}.${hmacSha256(keys[0]!, payload).toString('base64url')}`;
 }
 
 /**
@@ -60,7 +61,7 @@ export function verifyCaller(
   const [callerPart = '', requestPart = '', signature = '', ...rest] = (header ?? '').split('.');
   const given = Buffer.from(signature, 'base64url');
   const payload = `${callerPart}.${requestPart}`;
-  const genuine = rest.length === 0 && keys.some((key) => equal(given, mac(payload, key).digest()));
+  const genuine = rest.length === 0 && keys.some((key) => equal(given, hmacSha256(key, payload)));
   if (!genuine) throw notFromTheGateway();
   const claims = { caller: decode(callerPart), ...(decode(requestPart) as object) } as CallerClaims;
   const meantForThis = claims.method === request.method && claims.path === request.path;
@@ -102,8 +103,6 @@ function encodedCaller(caller: Caller | null): string {
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const decode = (text: string): unknown => JSON.parse(Buffer.from(text, 'base64url').toString());
-
-const mac = (payload: string, key: string): Hmac => createHmac('sha256', key).update(payload);
 
 const equal = (left: Buffer, right: Buffer): boolean =>
   left.length === right.length && timingSafeEqual(left, right);

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { FairPlaces } from '../process/fair-places';
+import { s3BlobStore } from './s3-blob-store';
+
+process.env['AWS_ACCESS_KEY_ID'] = 'key';
+process.env['AWS_SECRET_ACCESS_KEY'] = 'secret';
+
+/** A store whose server answers as it is told. */
+async function aStore(listener: RequestListener, options?: Parameters<typeof s3BlobStore>[1]) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `s3://bucket?endpoint=http://127.0.0.1:${port}&region=us-east-1`;
+  return {
+    store: s3BlobStore(new URL(url), options),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe('a file in a bucket', () => {
+  const file = randomBytes(400_000);
+
+  it.each([
+    ['all of it', {}, file],
+    ['a part of it', { start: 1_000, end: 350_000 }, file.subarray(1_000, 350_001)],
+  ])('is read to its end though its server breaks off: %s', async (_what, range, expected) => {
+    const asked: [from: number, tag: string | undefined][] = [];
+    await using server = await aStore(({ headers }, response) => {
+      const [, first = '0', last = `${file.length - 1}`] =
+        /^bytes=(\d+)-(\d+)?$/.exec(headers.range ?? '') ?? [];
+      const [from, to] = [Number(first), Number(last)];
+      asked.push([from, headers['if-match']]);
+      const rest = file.subarray(from, to + 1);
+      response.writeHead(headers.range ? 206 : 200, { 'content-length': rest.length, etag: '"one"' });
+      if (asked.length > 2) response.end(rest);
+      else response.write(rest.subarray(0, 100_000), () => response.destroy());
+    });
+
+    expect((await buffer(await server.store.get('tenant/x', range))).equals(expected)).toBe(true);
+    expect(asked.map(([, tag]) => tag)).toEqual([undefined, '"one"', '"one"']);
+  });
+
+  it('is given up where its client sends next to nothing and others wait', async () => {
+    const uploads = new FairPlaces({ places: 1, waitingMax: Infinity, refused: () => new Error() });
+    await using server = await aStore(
+      (request, response) => void request.resume().once('end', () => response.end()),
+      { uploads, leastRate: { bytes: 1_000, milliseconds: 60 } },
+    );
+    const dripping = new PassThrough();
+    dripping.write('x');
+    const slow = server.store.put('greedy/slow', dripping, { isSentByClient: true });
+    const quick = server.store.put('modest/quick', Readable.from([Buffer.from('hello')]));
+
+    await expect(slow).rejects.toMatchObject({ kind: 'timed-out' });
+    expect(await quick).toMatchObject({ sizeBytes: 5 });
+  });
+});
