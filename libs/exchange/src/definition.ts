@@ -86,6 +86,11 @@ export interface ExchangeDefinition {
    * leaves nothing behind but what its statements write.
    */
   afterWrite?(rows: readonly WrittenRow[], context: BatchContext): Promise<void>;
+  /**
+   * SQL over the columns of the table `t`: whether a row is kept of what was deleted. Imports take its key for one that no row
+   * has, and its id for one that is not known; without it all rows are there.
+   */
+  isGone?: string;
   /** SQL assignments that retire an inserted row when its import is undone; without them the row is deleted. */
   retire?: string;
   /** Returns the ids of rows that the caller may not undo. */

@@ -26,10 +26,14 @@ export interface FailedRow {
   details: RowErrorDetail[];
 }
 
-/** One failed row for all errors of a row, in the order of the file. */
-export function groupByRow(errors: readonly RowError[]): FailedRow[] {
+/** A row of a million characters may have an error in each of hundreds of thousands of cells. */
+const ERRORS_PER_STEP = 2_000;
+
+/** One failed row for all errors of a row, in the order of the file; grouped in steps. */
+export function* groupByRow(errors: readonly RowError[]): Generator<void, FailedRow[]> {
   const rows = new Map<number, FailedRow>();
-  for (const { rowNumber, kind, ...detail } of errors) {
+  for (const [at, { rowNumber, kind, ...detail }] of errors.entries()) {
+    if (at > 0 && at % ERRORS_PER_STEP === 0) yield;
     const row = rows.get(rowNumber) ?? { rowNumber, kind, details: [] };
     row.details.push(detail);
     rows.set(rowNumber, row);

@@ -5,7 +5,7 @@ import { isUuid } from '@plinth/kernel/uuid';
 import type { ExchangeOwnerHandlers } from '@plinth/proto/generated/plinth/exchange/v1/ExchangeOwner';
 import type { ExportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/ExportRequest';
 import type { ExportRows } from '@plinth/proto/generated/plinth/exchange/v1/ExportRows';
-import type { ImportAnswer } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
+import type { ImportResponse } from '@plinth/proto/generated/plinth/exchange/v1/ImportResponse';
 import type { ImportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportRequest';
 import type { ListDefinitionsRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/ListDefinitionsRequest';
 import type { ListDefinitionsResponse } from '@plinth/proto/generated/plinth/exchange/v1/ListDefinitionsResponse';
@@ -14,6 +14,7 @@ import type { SealImportResponse } from '@plinth/proto/generated/plinth/exchange
 import type { UndoImportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/UndoImportRequest';
 import type { UndoneWrite } from '@plinth/proto/generated/plinth/exchange/v1/UndoneWrite';
 import { protoPackages } from '@plinth/proto/packages';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { Log } from '@plinth/runtime/process/log';
 import { grpcHandlers, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import { sendMessage, signalOf, type StreamedCall } from '@plinth/runtime/rpc/streamed-call';
@@ -23,22 +24,30 @@ import { streamExport } from './export/export-query';
 import type { ImportQuota } from './import/batch-importer';
 import { openImportSession, sealImport } from './import/import-session';
 import { openKeySession } from './import/key-session';
+import { inTurnsOf } from './in-turns';
+import { FORMER_ROW_BYTES, KEY_BYTES, type LedgerQuota } from './ledger-quota';
 import { receiveBatches } from './import/receive-batches';
 import { undoImport } from './undo/undo-import';
+
+/** So many rows data exchange sends at once. */
+const BATCH_ROWS_MAX = 4_000;
 
 interface Dependencies extends BulkDatabase {
   config: { CALLER_KEYS: readonly string[] };
   log: Log;
   /** By the table of a definition. */
   importQuotas?: Readonly<Record<string, ImportQuota>>;
+  /** Without it imports keep as much as they change; exports need none. */
+  ledgerQuota?: LedgerQuota;
 }
 
 /** Serves the exports and imports of these definitions to data exchange: everything that a data owner does. */
 export function serveExchange(
   definitions: readonly ExchangeDefinition[],
-  { config, log, bulkPool, outbox, importQuotas = {} }: Dependencies,
+  { config, log, bulkPool, outbox, importQuotas = {}, ledgerQuota }: Dependencies,
 ): GrpcService {
   const database: BulkDatabase = { bulkPool, outbox };
+  const turns = new EventLoopTurns();
   const { callerOf, streamed, unary } = grpcHandlers(config.CALLER_KEYS, log);
 
   const definitionFor = (
@@ -80,7 +89,7 @@ export function serveExchange(
         await sendMessage(call, { ...write, kept: Buffer.from(JSON.stringify(kept)) });
     }),
 
-    Import: streamed(async (call: ServerDuplexStream<ImportRequest__Output, ImportAnswer>) => {
+    Import: streamed(async (call: ServerDuplexStream<ImportRequest__Output, ImportResponse>) => {
       const messages = call[Symbol.asyncIterator]() as AsyncIterator<ImportRequest__Output>;
       const { value: first } = (await messages.next()) as { value: ImportRequest__Output | undefined };
       const start = first?.start;
@@ -89,14 +98,22 @@ export function serveExchange(
       requireColumns(definition, start.columns);
       const { commit, acceptsParts, ...rest } = start;
       const quota = importQuotas[definition.table];
-      const options = { ...rest, jobId: requireJobId(start.jobId), format: start, definition, caller, quota };
+      const jobId = requireJobId(start.jobId);
+      const inTurns = inTurnsOf(turns, caller);
+      // A transaction of all rows is not counted before its end, so it begins with what is known.
+      const uncounted = commit === 'ALL_OR_NOTHING' ? Infinity : BATCH_ROWS_MAX;
+      if (commit !== 'READ_KEYS') {
+        await quota?.whenKnown?.(caller.tenantId, uncounted);
+        await ledgerQuota?.whenKnown(caller.tenantId, uncounted * (KEY_BYTES + FORMER_ROW_BYTES));
+      }
+      const options = { ...rest, jobId, format: start, definition, caller, quota, ledgerQuota, inTurns };
       const session =
         commit === 'READ_KEYS'
           ? openKeySession(options)
           : await openImportSession(database, { ...options, commit });
       try {
         await sendMessage(call, { started: { lastBatch: session.lastBatch } });
-        await receiveBatches(call, messages, session, acceptsParts);
+        await receiveBatches(call, messages, session, { acceptsParts, inTurns });
       } finally {
         await session.close();
       }

@@ -1,5 +1,4 @@
 import type { Caller } from '@plinth/kernel/caller';
-import { onCommit } from '@plinth/runtime/postgres/beside-transaction';
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
 import type { BulkTransaction } from '../bulk-transaction';
 import {
@@ -12,11 +11,12 @@ import {
 } from '../definition';
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
-import type { Batch, BatchOutcome } from './batch';
+import type { AppliedBatch, Batch, BatchOutcome } from './batch';
+import { KEY_BYTES, noRoomInLedger, type LedgerQuota } from '../ledger-quota';
 import type { CellFormat } from './cell-format';
 import {
   columnsWithKey,
-  convertInTurns,
+  convertInSteps,
   hasKey,
   rowConverter,
   type Conversion,
@@ -34,6 +34,7 @@ import {
   separateKnownDuplicates,
   type KeyCheck,
 } from './duplicate-keys';
+import type { InTurns } from '../in-turns';
 import { relationResolver } from './resolve-relations';
 import type { UnwrittenKeys } from './unwritten-keys';
 import { BatchWriter, type NewRows, type WritingHooks, type Written } from './write-batch';
@@ -48,12 +49,14 @@ export interface ImportQuota extends QuotaOfRows {
   readonly updatesTakeRoom?: boolean;
   /** The same for one dry-run, which takes room from nobody else. */
   forDryRun(): QuotaOfRows;
+  /** Waits, before a transaction, until it can be known whether there is room for so many rows at once. */
+  whenKnown?(tenantId: string, count: number): Promise<void>;
 }
 
 interface QuotaOfRows {
   /** Whether there is room for these rows, which it takes. */
   tryTake(tenantId: string, count: number, rows: readonly ImportRow[]): boolean;
-  /** Gives back the room for rows that turned out to need none. */
+  /** Gives back the room for rows that turned out to need none, unless the transaction fails, which gives back all that it took. */
   giveBack(tenantId: string, count: number, rows: readonly ImportRow[]): void;
 }
 
@@ -67,10 +70,13 @@ export interface ImportOptions {
   caller: Caller;
   format?: CellFormat;
   quota?: ImportQuota | undefined;
+  ledgerQuota?: LedgerQuota | undefined;
   /** The range of the file that the batches belong to; each range numbers its own batches. */
   range: number;
   /** Each batch lists which of its rows have a duplicate key. */
   knowsDuplicates: boolean;
+  /** How steps of a batch are taken that others need not wait for. */
+  inTurns: InTurns;
 }
 
 /** A batch whose cells were read, before the database is asked about its rows. */
@@ -90,6 +96,7 @@ export class BatchImporter {
   private readonly resolveRelations: ReturnType<typeof relationResolver>;
   private readonly writer: BatchWriter;
   private readonly quota: QuotaOfRows | undefined;
+  private readonly ledgerQuota: Pick<LedgerQuota, 'tryTake'> | undefined;
   /** Rows of the file may name the rows that they change by their ids. */
   private readonly hasIds: boolean;
 
@@ -98,8 +105,9 @@ export class BatchImporter {
     /** Of rows of the job that were not written before. */
     private readonly unwrittenKeys: UnwrittenKeys,
   ) {
-    const { definition, caller, commit, mode, format, quota } = options;
+    const { definition, caller, commit, mode, format, quota, ledgerQuota } = options;
     this.quota = commit === 'NEVER' ? quota?.forDryRun() : quota;
+    this.ledgerQuota = commit === 'NEVER' ? ledgerQuota?.forDryRun() : ledgerQuota;
     this.hasIds = options.columns.includes(ID_PROPERTY);
     const columns = columnsWithKey(definition, options.columns);
     this.convert = rowConverter(definition, columns, format);
@@ -110,6 +118,7 @@ export class BatchImporter {
       mode,
       callerId: caller.userId,
       canBeUndone: commit !== 'NEVER' && isUndoable(definition),
+      inTurns: options.inTurns,
     });
   }
 
@@ -120,24 +129,25 @@ export class BatchImporter {
 
   /** Does all that needs no database, so that the database does not wait for it. */
   async prepare({ rows }: Batch): Promise<PreparedBatch> {
-    const conversion = await convertInTurns(this.convert, rows);
+    const conversion = await this.options.inTurns(convertInSteps(this.convert, rows));
     return {
       conversion,
       firstByKey: this.options.knowsDuplicates ? undefined : firstRowsByKey(conversion),
-      newRows: this.keepsValues ? this.writer.prepare(conversion.rows) : undefined,
+      newRows: this.keepsValues ? await this.writer.prepare(conversion.rows) : undefined,
     };
   }
 
+  /** @throws Problem `too-large` where there is no room for what is kept of the rows */
   async write(
     transaction: BulkTransaction,
     batch: Batch,
     prepared: PreparedBatch,
     hooks: Pick<WritingHooks, 'onSent' | 'beforeLookUps'>,
-  ): Promise<BatchOutcome> {
+  ): Promise<AppliedBatch> {
     const context = this.contextIn(transaction);
-    const { outcome, unwritten } = await this.writeRows(context, batch, prepared, hooks);
-    await this.recordUnwritten(unwritten, context);
-    return outcome;
+    const { outcome, unwritten, keptBytes } = await this.writeRows(context, batch, prepared, hooks);
+    this.takeRoom(keptBytes);
+    return { outcome, keptBytes: keptBytes + (await this.recordUnwritten(unwritten, context)) };
   }
 
   /**
@@ -158,8 +168,14 @@ export class BatchImporter {
       connection.query('ROLLBACK TO SAVEPOINT batch; RELEASE SAVEPOINT batch'),
     );
     await this.recordUnwritten([...invalidRows, ...rows], context);
-    if (this.hasIds && updated.length > 0) await recordWrittenIds(context, updated, this.unwrittenKeys);
+    if (!this.hasIds || updated.length === 0) return outcome;
+    this.takeRoom(updated.length * KEY_BYTES);
+    await recordWrittenIds(context, updated, this.keysBefore);
     return outcome;
+  }
+
+  private get keysBefore() {
+    return { unwrittenKeys: this.unwrittenKeys, inTurns: this.options.inTurns };
   }
 
   private contextIn(transaction: BulkTransaction): BatchContext {
@@ -173,7 +189,7 @@ export class BatchImporter {
     batch: Batch,
     prepared: PreparedBatch,
     { onSent, beforeLookUps }: Pick<WritingHooks, 'onSent' | 'beforeLookUps'>,
-  ): Promise<{ outcome: BatchOutcome; unwritten: ConvertedRow[]; updated: readonly WrittenRow[] }> {
+  ): Promise<AppliedBatch & { unwritten: ConvertedRow[]; updated: readonly WrittenRow[] }> {
     const { definition, commit } = this.options;
     const { conversion } = prepared;
     const { unique, repeated } = await this.checkKeys(batch, prepared, context, beforeLookUps);
@@ -213,13 +229,12 @@ export class BatchImporter {
       failed: failedRows.size,
       errors,
     };
-    return { outcome, unwritten, updated: written.updated };
+    return { outcome, keptBytes: written.keptBytes, unwritten, updated: written.updated };
   }
 
   /**
    * Writes rows for which there is room, or says that there is none. Which of them are new is not known before: the room
-   * of those that are not is given back once they are committed, because where that fails all of it is; of an import of
-   * all rows or none, and of a dry-run, at once.
+   * of those that are not is given back as soon as that is known; where the transaction fails, all of it is.
    */
   private async inRoomFor<Result extends { written: Written }>(
     rows: readonly ImportRow[],
@@ -241,7 +256,7 @@ export class BatchImporter {
       if (quota && added.length < rows.length) {
         const needed = new Set(added.map(({ rowNumber }) => rowNumber));
         const others = rows.filter(({ rowNumber }) => !needed.has(rowNumber));
-        onCommit(() => quota.giveBack(tenantId, others.length, others));
+        quota.giveBack(tenantId, others.length, others);
       }
     }
   }
@@ -252,15 +267,15 @@ export class BatchImporter {
     context: BatchContext,
     beforeLookUps: WritingHooks['beforeLookUps'],
   ): Promise<KeyCheck> {
-    const { unwrittenKeys, writer } = this;
+    const { writer } = this;
     if (!firstByKey) return separateKnownDuplicates(conversion, duplicates);
     const check = await findDuplicateKeys(conversion, firstByKey, context, {
-      unwrittenKeys,
+      ...this.keysBefore,
       writer,
       beforeLookUps,
     });
     return this.options.commit === 'NEVER' && this.hasIds
-      ? findRepeatedIds(check, context, unwrittenKeys)
+      ? findRepeatedIds(check, context, this.keysBefore)
       : check;
   }
 
@@ -277,9 +292,20 @@ export class BatchImporter {
     return preferDuplicateKeys(errors, rows, definition, context, this.writer);
   }
 
-  private async recordUnwritten(rows: readonly ConvertedRow[], context: BatchContext): Promise<void> {
+  /** Returns about how many bytes their keys take. */
+  private async recordUnwritten(rows: readonly ConvertedRow[], context: BatchContext): Promise<number> {
     const keyed = rows.filter(hasKey);
-    if (keyed.length === 0 || this.options.knowsDuplicates) return;
-    await recordUnwrittenKeys(context, keyed, this.unwrittenKeys);
+    if (keyed.length === 0 || this.options.knowsDuplicates) return 0;
+    const bytes = keyed.length * KEY_BYTES;
+    this.takeRoom(bytes);
+    await recordUnwrittenKeys(context, keyed, this.keysBefore);
+    return bytes;
+  }
+
+  /** A transaction that fails gives it back. */
+  private takeRoom(bytes: number): void {
+    const { ledgerQuota, options } = this;
+    if (bytes > 0 && ledgerQuota && !ledgerQuota.tryTake(options.caller.tenantId, bytes))
+      throw noRoomInLedger();
   }
 }

@@ -12,6 +12,13 @@ export interface BatchOutcome {
   keys?: [rowNumber: number, key: string][];
 }
 
+/** A batch that was written, before its transaction ends. */
+export interface AppliedBatch {
+  outcome: BatchOutcome;
+  /** About how many bytes the ledger keeps of it, beside its outcome. */
+  keptBytes: number;
+}
+
 /** Rows of a file that are written together. */
 export interface Batch {
   number: number;

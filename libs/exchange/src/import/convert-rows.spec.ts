@@ -1,7 +1,9 @@
 import type { ExchangeDefinition } from '../definition';
 import { CellError } from '../field';
 import { booleanField, textField } from '../fields';
-import { convertInTurns, rowConverter, type RawRow } from './convert-rows';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { convertInSteps, rowConverter, type RawRow } from './convert-rows';
+import { inTurnsOf } from '../in-turns';
 
 /** Counts how often the cells of its columns are parsed. */
 function countingDefinition() {
@@ -48,7 +50,8 @@ describe('the cells of a batch', () => {
     const count = () => void (turns++, (next = setImmediate(count)));
     let next = setImmediate(count);
 
-    const converted = await convertInTurns(rowConverter(definition, ['code', 'isActive']), rows);
+    const inTurns = inTurnsOf(new EventLoopTurns(), { tenantId: 'acme', userId: 'ada' });
+    const converted = await inTurns(convertInSteps(rowConverter(definition, ['code', 'isActive']), rows));
 
     clearImmediate(next);
     expect(turns).toBeGreaterThan(10);

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { validationCode } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
 import { ID_PROPERTY, type ExchangeDefinition, type ImportRow } from '../definition';
@@ -6,6 +5,7 @@ import { CellError, type ExchangeField, type FieldValue } from '../field';
 import { errorMessage, shownValue, type RowError } from '../row-error';
 import { rowMessage, type RowMessage } from '../row-message';
 import { toPlainCell, type CellFormat } from './cell-format';
+import { rowsInSteps } from '../in-turns';
 
 /** A row as it arrives: its number and its cells as text. */
 export type RawRow = [rowNumber: number, ...cells: string[]];
@@ -93,21 +93,20 @@ export function rowConverter(
   };
 }
 
-/** Those of a batch with an error in each cell take hundreds of milliseconds, for which everybody else would wait. */
-const ROWS_PER_TURN = 250;
-
-/** Converts the rows of a batch in several turns of the event loop. */
-export async function convertInTurns(
+/** Converts the rows of a batch in steps. */
+export function* convertInSteps(
   convert: (rows: readonly RawRow[]) => Conversion,
   rows: readonly RawRow[],
-): Promise<Conversion> {
-  const result = convert(rows.slice(0, ROWS_PER_TURN));
-  for (let at = ROWS_PER_TURN; at < rows.length; at += ROWS_PER_TURN) {
-    await nextTurn();
-    const next = convert(rows.slice(at, at + ROWS_PER_TURN));
+): Generator<void, Conversion> {
+  const result: Conversion = { rows: [], errors: [], invalidRows: [] };
+  let converted = 0;
+  for (const part of rowsInSteps(rows)) {
+    const next = convert(part);
     result.rows.push(...next.rows);
     result.invalidRows.push(...next.invalidRows);
     for (const error of next.errors) result.errors.push(error);
+    converted += part.length;
+    if (converted < rows.length) yield;
   }
   return result;
 }

@@ -3,6 +3,7 @@ import { inIndexOrder, lookUp } from '../look-up';
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import { hasKey, type Conversion, type ConvertedRow } from './convert-rows';
+import { mapInSteps, type InTurns } from '../in-turns';
 import type { UnwrittenKeys } from './unwritten-keys';
 import type { BatchWriter, WritingHooks } from './write-batch';
 
@@ -12,9 +13,21 @@ interface KeyedRow {
   keyHash?: string;
 }
 
+/** The keys of rows that were not written before, and how others are hashed for it. */
+interface KeysBefore {
+  unwrittenKeys: UnwrittenKeys;
+  inTurns: InTurns;
+}
+
 /** A key that is looked for is remembered afterwards, so that it would be hashed twice. */
-const hashOf = (row: Pick<KeyedRow, 'key' | 'keyHash'>, unwrittenKeys: UnwrittenKeys): string =>
-  (row.keyHash ??= unwrittenKeys.hashOf(row.key));
+const hashInSteps = <Row extends Pick<KeyedRow, 'key' | 'keyHash'>>(
+  rows: readonly Row[],
+  unwrittenKeys: UnwrittenKeys,
+): Generator<void, (Row & { keyHash: string })[]> =>
+  mapInSteps(rows, (row) => {
+    row.keyHash ??= unwrittenKeys.hashOf(row.key);
+    return row as Row & { keyHash: string };
+  });
 
 /** The rows of a batch, separated by whether an earlier row of the file has the same key. */
 export interface KeyCheck {
@@ -49,8 +62,7 @@ export function firstRowsByKey({ rows, invalidRows }: Conversion): Map<string, n
 }
 
 /** Where the keys of earlier rows are. */
-interface EarlierKeys extends Pick<WritingHooks, 'beforeLookUps'> {
-  unwrittenKeys: UnwrittenKeys;
+interface EarlierKeys extends KeysBefore, Pick<WritingHooks, 'beforeLookUps'> {
   writer: Pick<BatchWriter, 'findWritten'>;
 }
 
@@ -62,14 +74,14 @@ export async function findDuplicateKeys(
   { rows, invalidRows }: Conversion,
   firstByKey: Map<string, number>,
   context: BatchContext,
-  { unwrittenKeys, writer, beforeLookUps }: EarlierKeys,
+  { unwrittenKeys, inTurns, writer, beforeLookUps }: EarlierKeys,
 ): Promise<KeyCheck> {
   if (unwrittenKeys.isEmpty && invalidRows.length === 0 && firstByKey.size === rows.length)
     return { unique: rows, repeated: [] };
   const firstRows = [...invalidRows, ...rows]
     .filter(hasKey)
     .filter(({ key, rowNumber }) => firstByKey.get(key) === rowNumber);
-  const earlier = await readUnwrittenKeys(context, firstRows, { unwrittenKeys, beforeLookUps });
+  const earlier = await readUnwrittenKeys(context, firstRows, { unwrittenKeys, inTurns, beforeLookUps });
   for (const [key, rowNumber] of earlier) firstByKey.set(key, rowNumber);
   const isFirst = (row: ConvertedRow) => firstByKey.get(row.key!) === row.rowNumber;
   const repeated = rows.filter((row) => !isFirst(row));
@@ -92,22 +104,22 @@ const keyOfId = (id: string): string => `id ${id}`;
 export const recordWrittenIds = (
   context: BatchContext,
   rows: readonly { rowNumber: number; id: string }[],
-  unwrittenKeys: UnwrittenKeys,
+  keys: KeysBefore,
 ): Promise<void> =>
   recordUnwrittenKeys(
     context,
     rows.map(({ rowNumber, id }) => ({ rowNumber, key: keyOfId(id) })),
-    unwrittenKeys,
+    keys,
   );
 
 /** Separates also the rows that name one by its id which an earlier batch of a dry-run has changed. */
 export async function findRepeatedIds(
   { unique, repeated }: KeyCheck,
   context: BatchContext,
-  unwrittenKeys: UnwrittenKeys,
+  keys: KeysBefore,
 ): Promise<KeyCheck> {
   const named = unique.flatMap((row) => (row.id === null ? [] : [{ row, key: keyOfId(row.id) }]));
-  const earlier = await readUnwrittenKeys(context, named, { unwrittenKeys });
+  const earlier = await readUnwrittenKeys(context, named, keys);
   if (earlier.size === 0) return { unique, repeated };
   const again = named.flatMap(({ row, key }) => {
     const first = earlier.get(key);
@@ -121,12 +133,17 @@ export async function findRepeatedIds(
 export async function recordUnwrittenKeys(
   context: BatchContext,
   rows: readonly KeyedRow[],
-  unwrittenKeys: UnwrittenKeys,
+  { unwrittenKeys, inTurns }: KeysBefore,
 ): Promise<void> {
   const { recent } = unwrittenKeys;
-  const hashed = rows.map((row): HashedRow => [hashOf(row, unwrittenKeys), row.rowNumber]);
-  if (!recent) return storeUnwrittenKeys(context, hashed, unwrittenKeys);
-  for (const [hash, rowNumber] of hashed) recent.add(hash, rowNumber);
+  const hashed = await inTurns(hashInSteps(rows, unwrittenKeys));
+  if (!recent)
+    return storeUnwrittenKeys(
+      context,
+      hashed.map(({ keyHash, rowNumber }) => [keyHash, rowNumber]),
+      unwrittenKeys,
+    );
+  for (const { keyHash, rowNumber } of hashed) recent.add(keyHash, rowNumber);
   for (const part of recent.takeIfMany()) await storeUnwrittenKeys(context, part, unwrittenKeys);
 }
 
@@ -156,16 +173,15 @@ const UNWRITTEN_KEY = lookUp({
 async function readUnwrittenKeys(
   { connection, caller, jobId }: BatchContext,
   rows: readonly Pick<KeyedRow, 'key' | 'keyHash'>[],
-  { unwrittenKeys, beforeLookUps }: Omit<EarlierKeys, 'writer'>,
+  { unwrittenKeys, inTurns, beforeLookUps }: Omit<EarlierKeys, 'writer'>,
 ): Promise<Map<string, number>> {
   if (unwrittenKeys.isEmpty) return new Map();
   const found = new Map<string, number>();
   const keysByHash = new Map<string, string>();
-  for (const row of rows) {
-    const hash = hashOf(row, unwrittenKeys);
+  for (const { key, keyHash: hash } of await inTurns(hashInSteps(rows, unwrittenKeys))) {
     const recent = unwrittenKeys.recent?.rowOf(hash);
-    if (recent !== undefined) found.set(row.key, recent);
-    if (unwrittenKeys.mayHave(hash)) keysByHash.set(hash, row.key);
+    if (recent !== undefined) found.set(key, recent);
+    if (unwrittenKeys.mayHave(hash)) keysByHash.set(hash, key);
   }
   if (keysByHash.size === 0) return found;
   await beforeLookUps?.();

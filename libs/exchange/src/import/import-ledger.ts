@@ -1,7 +1,7 @@
 import { uuidFrom } from '@plinth/kernel/uuid-from';
 import type { PoolClient } from 'pg';
 import { inIndexOrder, lookUp } from '../look-up';
-import type { BatchOutcome } from './batch';
+import type { AppliedBatch, BatchOutcome } from './batch';
 import { UnwrittenKeys } from './unwritten-keys';
 
 /** A batch in the import ledger, the tables that record which batches of a job were written. */
@@ -57,12 +57,12 @@ export async function openLedger(
 export async function applyOnce(
   connection: PoolClient,
   batch: BatchKey,
-  apply: () => Promise<BatchOutcome>,
+  apply: () => Promise<AppliedBatch>,
 ): Promise<BatchOutcome | 'sealed'> {
   if (!(await advanceLedger(connection, batch))) return storedOutcome(connection, batch);
-  const outcome = await apply();
-  await recordOutcome(connection, batch, outcome);
-  return outcome;
+  const applied = await apply();
+  await recordOutcome(connection, batch, applied);
+  return applied.outcome;
 }
 
 /** Takes the place of the batch that comes next in its range; returns whether this is the one, and may still be written. */
@@ -82,11 +82,12 @@ export async function advanceLedger(
 export async function recordOutcome(
   connection: PoolClient,
   { tenantId, ledgerId, number }: BatchKey,
-  outcome: BatchOutcome,
+  { outcome, keptBytes }: AppliedBatch,
 ): Promise<void> {
   await connection.query(
-    'INSERT INTO exchange_batch (tenant_id, job_id, batch_number, outcome) VALUES ($1, $2, $3, to_jsonb($4::text))',
-    [tenantId, ledgerId, number, JSON.stringify(toStored(outcome))],
+    `INSERT INTO exchange_batch (tenant_id, job_id, batch_number, outcome, kept_bytes)
+     VALUES ($1, $2, $3, to_jsonb($4::text), $5)`,
+    [tenantId, ledgerId, number, JSON.stringify(toStored(outcome)), keptBytes],
   );
 }
 

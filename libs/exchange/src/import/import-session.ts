@@ -103,12 +103,12 @@ async function applyBesideCommit(
   { before, onSent }: Applying,
 ): Promise<BatchOutcome> {
   const hooks = { onSent, beforeLookUps: () => before };
-  const outcome = await importer.write(transaction, batch, prepared, hooks);
+  const written = await importer.write(transaction, batch, prepared, hooks);
   await before;
   const key = batchKeyOf(options, batch);
   if (!(await advanceLedger(transaction.connection, key))) throw new NotNext();
-  await recordOutcome(transaction.connection, key, outcome);
-  return outcome;
+  await recordOutcome(transaction.connection, key, written);
+  return written.outcome;
 }
 
 function eachBatchSession(
@@ -162,22 +162,33 @@ function eachBatchSession(
  * what it knows of earlier batches, each of which is undone as soon as it was tried out.
  */
 async function dryRunSession(database: BulkDatabase, options: ImportOptions): Promise<ImportSession> {
-  const importer = new BatchImporter({ ...options, jobId: newId() }, UnwrittenKeys.ofDryRun());
-  const { transaction, close } = await openBulkTransaction(database, options.caller.tenantId);
+  const { run, close } = await openBulkTransaction(database, options.caller.tenantId);
+  const keys = UnwrittenKeys.ofDryRun();
+  const importer = new BatchImporter({ ...options, jobId: newId() }, keys);
+  let applying: Promise<BatchOutcome> | undefined;
   return {
     lastBatch: 0,
     prepare: (batch) => importer.prepare(batch),
     apply(batch, prepared, { onSent }) {
       let rows: PreparedBatch | undefined = prepared;
-      return retryConflicts(async () => {
+      applying = retryConflicts(async () => {
         // Rows have ids once they were written, so they are read anew.
         const next = rows ?? (await importer.prepare(batch));
         rows = undefined;
-        return importer.tryOut(transaction, batch, next, { onSent });
+        return run((transaction) => importer.tryOut(transaction, batch, next, { onSent }));
       });
+      return applying;
     },
     end: async () => false,
-    close,
+    async close() {
+      try {
+        await close();
+      } finally {
+        // Whoever cancels a dry-run does not wait for its batch, which still looks for keys and keeps its own.
+        await applying?.catch(() => undefined);
+        keys.recent?.close();
+      }
+    },
   };
 }
 
@@ -188,12 +199,12 @@ async function singleTransactionSession(
   lastBatch: number,
 ): Promise<ImportSession> {
   const { definition, caller } = options;
-  const { transaction, commit, close } = await openBulkTransaction(database, caller.tenantId);
+  const { run, commit, close } = await openBulkTransaction(database, caller.tenantId);
   return {
     lastBatch,
     prepare: (batch) => importer.prepare(batch),
     apply: (batch, prepared, { onSent }) =>
-      applyNext(transaction, options, importer, batch, prepared, { onSent }),
+      run((transaction) => applyNext(transaction, options, importer, batch, prepared, { onSent })),
     async end() {
       await commit();
       definition.afterCommit?.({ caller });

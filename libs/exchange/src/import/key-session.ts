@@ -1,5 +1,6 @@
 import type { ImportOptions } from './batch-importer';
-import { columnsWithKey, convertInTurns, hasKey, rowConverter } from './convert-rows';
+import { columnsWithKey, convertInSteps, hasKey, rowConverter } from './convert-rows';
+import { mapInSteps } from '../in-turns';
 import { hashKey } from './unwritten-keys';
 import type { ImportSession } from './import-session';
 
@@ -8,15 +9,17 @@ export function openKeySession({
   definition,
   columns,
   format,
-}: Pick<ImportOptions, 'definition' | 'columns' | 'format'>): ImportSession {
+  inTurns,
+}: Pick<ImportOptions, 'definition' | 'columns' | 'format' | 'inTurns'>): ImportSession {
   const convert = rowConverter(definition, columnsWithKey(definition, columns), format);
   return {
     lastBatch: 0,
-    prepare: async ({ rows }) => ({ conversion: await convertInTurns(convert, rows) }),
+    prepare: async ({ rows }) => ({ conversion: await inTurns(convertInSteps(convert, rows)) }),
     async apply(_batch, { conversion: { rows, invalidRows } }) {
-      const keys = [...rows, ...invalidRows]
-        .filter(hasKey)
-        .map(({ rowNumber, key }): [number, string] => [rowNumber, hashKey(key)]);
+      const keyed = [...rows, ...invalidRows].filter(hasKey);
+      const keys = await inTurns(
+        mapInSteps(keyed, ({ rowNumber, key }): [number, string] => [rowNumber, hashKey(key)]),
+      );
       return { inserted: 0, updated: 0, skipped: 0, failed: 0, errors: [], keys };
     },
     end: async () => false,

@@ -1,13 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { BatchResult } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
-import type { ImportAnswer } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
+import type { ImportResponse } from '@plinth/proto/generated/plinth/exchange/v1/ImportResponse';
 import type { ImportBatch__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportBatch';
 import type { ImportRequest__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportRequest';
 import { sendMessage } from '@plinth/runtime/rpc/streamed-call';
-import { groupByRow } from '../row-error';
+import { groupByRow, type FailedRow } from '../row-error';
 import type { Batch, BatchOutcome } from './batch';
 import type { RawRow } from './convert-rows';
+import { ROW_SEPARATOR, rowsOfJson, stepsByLength, type InTurns } from '../in-turns';
 import type { ImportSession } from './import-session';
 
 /**
@@ -15,12 +15,13 @@ import type { ImportSession } from './import-session';
  * the one before: sooner, the answers to the statements before those rows would wait for them. A batch begins when all
  * that is left of the one before is its commit, which waits for the disk.
  * @param acceptsParts whether the client puts a result together that comes in parts
+ * @param inTurns how steps of a batch are taken that others need not wait for
  */
 export async function receiveBatches(
-  call: ServerDuplexStream<ImportRequest__Output, ImportAnswer>,
+  call: ServerDuplexStream<ImportRequest__Output, ImportResponse>,
   messages: AsyncIterator<ImportRequest__Output>,
   session: ImportSession,
-  acceptsParts: boolean,
+  { acceptsParts, inTurns }: { acceptsParts: boolean; inTurns: InTurns },
 ): Promise<void> {
   let applied: Promise<unknown> | undefined;
   let answered: Promise<unknown> = Promise.resolve();
@@ -35,7 +36,7 @@ export async function receiveBatches(
     const message = next.value;
     if (message.batch) {
       await sent;
-      const batch = readBatch(message.batch);
+      const batch = await inTurns(readBatch(message.batch));
       const prepared = await session.prepare(batch);
       await written;
       const [sending, writing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -49,7 +50,7 @@ export async function receiveBatches(
       // A client that does not read its answers gets no more than two ahead.
       written = Promise.all([Promise.race([writing.promise, applying]), answered]);
       answered = Promise.all([applying, answered]).then(([outcome]) =>
-        sendResult(call, toParts(batch.number, outcome, acceptsParts)),
+        sendResult(call, { number: batch.number, outcome, acceptsParts, inTurns }),
       );
       // They are awaited before the next batches; until then their rejection is not unhandled.
       for (const one of [applied, sent, written, answered]) one.catch(() => undefined);
@@ -62,45 +63,61 @@ export async function receiveBatches(
   await answered;
 }
 
-const readBatch = ({ number, rows, duplicates }: ImportBatch__Output): Batch => ({
-  number,
-  rows: JSON.parse(rows.toString()) as RawRow[],
-  duplicates: duplicates.length === 0 ? [] : (JSON.parse(duplicates.toString()) as [number, number][]),
-});
-
-async function sendResult(
-  call: ServerDuplexStream<ImportRequest__Output, ImportAnswer>,
-  parts: Iterable<BatchResult>,
-): Promise<void> {
-  for (const result of parts) {
-    await sendMessage(call, { result });
-    if (result.moreFollows) await nextTurn();
-  }
+function* readBatch({ number, rows, duplicates }: ImportBatch__Output): Generator<void, Batch> {
+  return {
+    number,
+    rows: yield* rowsOfJson<RawRow>(rows.toString()),
+    duplicates: duplicates.length === 0 ? [] : (JSON.parse(duplicates.toString()) as [number, number][]),
+  };
 }
 
 /** A file whose columns are shifted has an error in each of its cells, which together take many times what was sent. */
 const PART_LENGTH = 1_000_000;
 
-/** A result in the messages that it is sent as, each made when it is asked for. */
-function* toParts(
-  number: number,
-  outcome: BatchOutcome | 'sealed',
-  inParts: boolean,
-): Generator<BatchResult> {
-  if (outcome === 'sealed') return yield { number, sealed: true, failures: Buffer.from('[]') };
+interface ResultToSend {
+  number: number;
+  outcome: BatchOutcome | 'sealed';
+  acceptsParts: boolean;
+  inTurns: InTurns;
+}
+
+/** Sends a result in as many messages as it takes, each made when the one before is sent. */
+async function sendResult(
+  call: ServerDuplexStream<ImportRequest__Output, ImportResponse>,
+  { number, outcome, acceptsParts, inTurns }: ResultToSend,
+): Promise<void> {
+  const send = (result: BatchResult) => sendMessage(call, { result });
+  if (outcome === 'sealed') return send({ number, sealed: true, failures: Buffer.from('[]') });
   const { errors, keys, ...counts } = outcome;
-  let rows: string[] = [];
-  let length = 0;
-  const take = () => {
-    const failures = Buffer.from(`[${rows.join()}]`);
-    [rows, length] = [[], 0];
-    return failures;
-  };
-  for (const row of groupByRow(errors)) {
-    if (inParts && length >= PART_LENGTH) yield { number, failures: take(), moreFollows: true };
-    const text = JSON.stringify(row);
-    rows.push(text);
-    length += text.length;
+  const rows = await inTurns(groupByRow(errors));
+  const lengthMax = acceptsParts ? PART_LENGTH : Infinity;
+  let part = await inTurns(partOf(rows, 0, lengthMax));
+  while (part.next < rows.length) {
+    await send({ number, failures: part.failures, moreFollows: true });
+    part = await inTurns(partOf(rows, part.next, lengthMax));
   }
-  yield { ...counts, number, failures: take(), keys: Buffer.from(keys ? JSON.stringify(keys) : '') };
+  await send({
+    ...counts,
+    number,
+    failures: part.failures,
+    keys: Buffer.from(keys ? JSON.stringify(keys) : ''),
+  });
+}
+
+/** Failed rows from one on as JSON, up to a length, and which of them is next; written in steps. */
+function* partOf(
+  rows: readonly FailedRow[],
+  first: number,
+  lengthMax: number,
+): Generator<void, { failures: Buffer; next: number }> {
+  const lines: string[] = [];
+  const endsStep = stepsByLength();
+  let next = first;
+  for (let length = 0; next < rows.length && length < lengthMax; next++) {
+    const line = JSON.stringify(rows[next]);
+    lines.push(line);
+    length += line.length;
+    if (endsStep(line)) yield;
+  }
+  return { failures: Buffer.from(`[${lines.join(ROW_SEPARATOR)}]`), next };
 }

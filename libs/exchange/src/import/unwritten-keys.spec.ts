@@ -35,6 +35,7 @@ describe('unwritten keys', () => {
 
     expect(new Set(chosen.map((key) => unwritten.hashOf(key)[0])).size).toBe(16);
     expect(unwritten.hashOf('K1')).toBe(unwritten.hashOf('K1'));
+    unwritten.recent!.close();
   });
 
   it('leave out nearly all others also where they are a million', () => {

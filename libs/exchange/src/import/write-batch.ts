@@ -8,8 +8,16 @@ import { rowErrorOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import { keyText, type ConvertedRow } from './convert-rows';
 import { duplicateKeyError } from './duplicate-keys';
+import { jsonInSteps, type InTurns } from '../in-turns';
+import { ID_BYTES } from '../ledger-quota';
 import { recordWrite, type WriteRecord } from './write-record';
-import { writeStatements, type ImportMode, type Statement, type WriteResult } from './write-statements';
+import {
+  SIZE_OF_FORMER,
+  writeStatements,
+  type ImportMode,
+  type Statement,
+  type WriteResult,
+} from './write-statements';
 
 /** The rows of a batch by what became of them. */
 export interface Written {
@@ -17,6 +25,8 @@ export interface Written {
   updated: WrittenRow[];
   skipped: ConvertedRow[];
   errors: RowError[];
+  /** About how many bytes are kept for the undo of the rows. */
+  keptBytes: number;
 }
 
 /** Rows and, for each, where it is in the table, or the id that it gets there. */
@@ -35,6 +45,7 @@ interface StoredKey {
   id: string;
   jobId: string | null;
   importRow: number | null;
+  isGone: boolean;
 }
 
 /** A batch that is being written. */
@@ -42,6 +53,8 @@ interface Writing extends WritingHooks {
   context: BatchContext;
   written: Written;
   record: WriteRecord;
+  /** Rows of the file that bring back what was deleted: they are new, whatever the table has of them. */
+  returning: Set<ConvertedRow>;
 }
 
 export interface WritingHooks {
@@ -62,6 +75,7 @@ interface WriterOptions {
   mode: ImportMode;
   callerId: string;
   canBeUndone: boolean;
+  inTurns: InTurns;
 }
 
 /**
@@ -86,21 +100,24 @@ export class BatchWriter {
   }
 
   /** Prepares rows for `write`, which may take place later; undefined where they will not be inserted as they are. */
-  prepare(rows: readonly ConvertedRow[]): NewRows | undefined {
+  async prepare(rows: readonly ConvertedRow[]): Promise<NewRows | undefined> {
     return this.mayAllBeNew(rows) ? this.asNew(rows) : undefined;
   }
 
   async write(rows: readonly ConvertedRow[], context: BatchContext, hooks: WritingHooks): Promise<Written> {
-    const written: Written = { inserted: [], updated: [], skipped: [], errors: [] };
-    const record: WriteRecord = { transactions: new Set(), inserted: [], updated: [] };
-    const writing = { context, written, record, ...hooks };
+    const written: Written = { inserted: [], updated: [], skipped: [], errors: [], keptBytes: 0 };
+    const record: WriteRecord = { transactions: new Set(), inserted: [], updated: [], formerBytes: 0 };
+    const writing = { context, written, record, returning: new Set<ConvertedRow>(), ...hooks };
     if (rows.length > 0 && !(await this.writeAsNew(rows, writing))) {
       await hooks.beforeLookUps?.();
       await this.writeByKey(rows, writing);
       const changed = [...written.inserted, ...written.updated];
       if (changed.length > 0) await hooks.afterWrite(changed);
     }
-    if (this.options.canBeUndone && record.transactions.size > 0) await recordWrite(record, context);
+    if (this.options.canBeUndone && record.transactions.size > 0) {
+      await recordWrite(record, context);
+      written.keptBytes = record.formerBytes + ID_BYTES * (record.inserted.length + record.updated.length);
+    }
     return written;
   }
 
@@ -138,7 +155,7 @@ export class BatchWriter {
     const { prepared } = writing;
     const isAsPrepared =
       prepared?.rows.length === rows.length && rows.every((row, at) => row === prepared.rows[at]);
-    const newRows = isAsPrepared ? prepared : this.asNew(rows);
+    const newRows = isAsPrepared ? prepared : await this.asNew(rows);
     const isInserted = await this.insertNew(newRows, writing, writing.afterWrite);
     if (!isInserted) {
       this.batchesUntilAttempt = this.pauseAfterFailure;
@@ -152,9 +169,9 @@ export class BatchWriter {
     return mayTry && rows.every(({ id }) => id === null);
   }
 
-  private asNew(rows: readonly ConvertedRow[]): NewRows {
+  private async asNew(rows: readonly ConvertedRow[]): Promise<NewRows> {
     const ids = newIds(rows.length);
-    return { rows, ids, json: this.toJson(rows, (_row, at) => ids[at]!) };
+    return { rows, ids, json: await this.toJson(rows, (_row, at) => ids[at]!) };
   }
 
   /**
@@ -194,22 +211,25 @@ export class BatchWriter {
     const storedByKey = await this.lockByKey(rows, context);
     const places = new Map<ConvertedRow, string>();
     const unknown: ConvertedRow[] = [];
-    const otherKey: ConvertedRow[] = [];
+    const byId: ConvertedRow[] = [];
     for (const row of rows) {
       const stored = storedByKey.get(row.key!);
-      if (row.id !== null && row.id !== stored?.id) otherKey.push(row);
-      else if (!stored) unknown.push(row);
+      if (row.id !== null && (row.id !== stored?.id || stored.isGone)) byId.push(row);
+      else if (!stored || (stored.isGone && mode === 'UPDATE')) unknown.push(row);
       else if (stored.jobId === context.jobId)
         written.errors.push(duplicateKeyError(this.definition, row, stored.importRow!));
-      else if (mode === 'INSERT') written.skipped.push(row);
-      else places.set(row, stored.place);
+      else if (mode === 'INSERT' && !stored.isGone) written.skipped.push(row);
+      else {
+        places.set(row, stored.place);
+        if (stored.isGone) writing.returning.add(row);
+      }
     }
     const classify = (unwritten: readonly ConvertedRow[]) => this.classifyUnwritten(unwritten, writing);
     await this.updateByPlace(this.statements.updateByKey, places, writing, classify);
     if (mode === 'UPDATE') written.skipped.push(...unknown);
-    else if (unknown.length > 0 && !(await this.insertNew(this.asNew(unknown), writing)))
+    else if (unknown.length > 0 && !(await this.insertNew(await this.asNew(unknown), writing)))
       await this.writeRows(this.statements.write, unknown, idsFor(unknown), writing, classify);
-    if (otherKey.length > 0) await this.writeById(otherKey, writing);
+    if (byId.length > 0) await this.writeById(byId, writing);
   }
 
   private updateByPlace(
@@ -234,7 +254,7 @@ export class BatchWriter {
     if (rows.length === 0) return;
     const { written, record } = writing;
     const referenceOf = (row: ConvertedRow) => references.get(row)!;
-    const json = this.toJson(rows, referenceOf);
+    const json = await this.toJson(rows, referenceOf);
     const places =
       statement.keepFormer && JSON.stringify(rows.map((row) => [row.rowNumber, referenceOf(row)]));
     const results = await this.execute<WriteResult>(statement, { json, places }, writing);
@@ -249,16 +269,33 @@ export class BatchWriter {
       return;
     }
     const byNumber = new Map(rows.map((row) => [row.rowNumber, row]));
+    if (this.options.canBeUndone && statement.keepFormer === undefined)
+      record.formerBytes += await this.sizeOfFormer(results, writing.context);
     for (const [rowNumber, updatedId, transaction] of results) {
       const row = byNumber.get(rowNumber)!;
       row.id = updatedId ?? references.get(row)!;
-      const what = updatedId === null ? 'inserted' : 'updated';
-      written[what].push(row as WrittenRow);
-      record[what].push(row.id);
+      written[updatedId === null || writing.returning.has(row) ? 'inserted' : 'updated'].push(
+        row as WrittenRow,
+      );
+      record[updatedId === null ? 'inserted' : 'updated'].push(row.id);
       record.transactions.add(transaction);
       byNumber.delete(rowNumber);
     }
     if (byNumber.size > 0) await classifyUnwritten([...byNumber.values()]);
+  }
+
+  /** Of rows that somebody else had inserted after the look-up, and which the statement itself stored as they were. */
+  private async sizeOfFormer(
+    results: readonly WriteResult[],
+    { connection, caller, jobId }: BatchContext,
+  ): Promise<number> {
+    const updated = results.flatMap(([, updatedId]) => updatedId ?? []);
+    if (updated.length === 0) return 0;
+    const values = [caller.tenantId, jobId, updated];
+    const { rows } = await inIndexOrder(connection, () =>
+      connection.query<{ bytes: number }>(SIZE_OF_FORMER, values),
+    );
+    return rows[0]!.bytes;
   }
 
   /** Rows that the statement did not write: this job wrote their key before, or the mode excludes them. */
@@ -274,18 +311,20 @@ export class BatchWriter {
     }
   }
 
-  /** Rows with an id change the row of this id, even when its key changes. */
+  /** Rows with an id change the row of this id, even when its key changes. The id of what was deleted is not known. */
   private async writeById(rows: readonly ConvertedRow[], writing: Writing): Promise<void> {
     const { context, written } = writing;
     const { connection, caller, jobId } = context;
     const found = await inIndexOrder(connection, () =>
-      connection.query<[string, string, string | null, number | null]>({
+      connection.query<[string, string, string | null, number | null, boolean]>({
         text: this.statements.lockById,
         values: [caller.tenantId, [...new Set(rows.map(({ id }) => id))].sort()],
         rowMode: 'array',
       }),
     );
-    const places = new Map(found.rows.map(([place, id]) => [id, place]));
+    const places = new Map(
+      found.rows.flatMap(([place, id, , , isGone]) => (isGone ? [] : [[id, place] as const])),
+    );
     const writtenAs = new Map(
       found.rows.flatMap(([, id, job, row]) => (job === jobId && row !== null ? [[id, row] as const] : [])),
     );
@@ -317,16 +356,16 @@ export class BatchWriter {
     { connection, caller }: BatchContext,
   ): Promise<ReadonlyMap<string, StoredKey>> {
     const found = await inIndexOrder(connection, () =>
-      connection.query<[string, string, string | null, number | null, ...FieldValue[]]>({
+      connection.query<[string, string, string | null, number | null, boolean, ...FieldValue[]]>({
         text: this.statements.lockByKey,
         values: [caller.tenantId, this.keysOf(rows)],
         rowMode: 'array',
       }),
     );
     return new Map(
-      found.rows.map(([place, id, jobId, importRow, ...key]) => [
+      found.rows.map(([place, id, jobId, importRow, isGone, ...key]) => [
         keyText(key),
-        { place, id, jobId, importRow },
+        { place, id, jobId, importRow, isGone },
       ]),
     );
   }
@@ -335,11 +374,15 @@ export class BatchWriter {
   private async execute<Result extends unknown[]>(
     { keepFormer, text }: Statement,
     { json, places }: { json: string; places?: string | undefined },
-    { context: { connection, caller, jobId }, onSent }: Writing,
+    { context: { connection, caller, jobId }, record, onSent }: Writing,
     meanwhile?: () => Promise<void> | undefined,
   ): Promise<Result[] | Error> {
+    let formerBytes = 0;
     const done = await inSavepoint(connection, async () => {
-      if (keepFormer !== undefined) await connection.query(keepFormer, [caller.tenantId, places, jobId]);
+      if (keepFormer !== undefined) {
+        const kept = await connection.query<{ bytes: number }>(keepFormer, [caller.tenantId, places, jobId]);
+        formerBytes = kept.rows[0]!.bytes;
+      }
       const values = [caller.tenantId, json, jobId];
       const results = connection.query<Result>({ text, values, rowMode: 'array' });
       // `pg` sends at the end of this turn of the event loop.
@@ -354,21 +397,22 @@ export class BatchWriter {
       await rest;
       return answer;
     });
-    return done instanceof Error ? done : done.rows;
+    if (done instanceof Error) return done;
+    record.formerBytes += formerBytes;
+    return done.rows;
   }
 
   private toJson(
     rows: readonly ConvertedRow[],
     referenceOf: (row: ConvertedRow, at: number) => string,
-  ): string {
-    return JSON.stringify(
-      rows.map((convertedRow, at) => {
-        const { rowNumber, values } = convertedRow;
-        const row: FieldValue[] = [rowNumber, referenceOf(convertedRow, at)];
-        for (const property of this.mapped) row.push(values[property] ?? null);
-        return row;
-      }),
-    );
+  ): Promise<string> {
+    const valuesOf = (convertedRow: ConvertedRow, at: number): FieldValue[] => {
+      const { rowNumber, values } = convertedRow;
+      const row: FieldValue[] = [rowNumber, referenceOf(convertedRow, at)];
+      for (const property of this.mapped) row.push(values[property] ?? null);
+      return row;
+    };
+    return this.options.inTurns(jsonInSteps(rows, valuesOf));
   }
 }
 

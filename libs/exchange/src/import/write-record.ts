@@ -6,6 +6,8 @@ export interface WriteRecord {
   transactions: Set<string>;
   inserted: string[];
   updated: string[];
+  /** About what the former rows of those that were updated take. */
+  formerBytes: number;
 }
 
 /** Stores what a batch wrote, for the undo of its job. */

@@ -1,6 +1,7 @@
 import type { Mode__Output } from '@plinth/proto/generated/plinth/exchange/v1/Mode';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import type { ExchangeDefinition, SystemValue } from '../definition';
+import { FORMER_ROW_BYTES } from '../ledger-quota';
 import { computed, lookUp } from '../look-up';
 
 /** Which rows an import writes: new ones, existing ones, or both. */
@@ -9,7 +10,10 @@ export type ImportMode = Mode__Output;
 /** A row as it was written: the row of the file, the id of a row that was there before, and the (sub)transaction. */
 export type WriteResult = [importRow: number, updatedId: string | null, transaction: string];
 
-/** A statement that writes rows, and the one before it that stores what they were, where it does not do that itself. */
+/**
+ * A statement that writes rows, and the one before it that stores what they were and returns about how many bytes that
+ * takes, where it does not do that itself.
+ */
 export interface Statement {
   text: string;
   keepFormer?: string | undefined;
@@ -32,6 +36,17 @@ export const systemSql = (value: SystemValue, column: string, callerId: string):
       return 'NULL';
   }
 };
+
+const FORMER_BYTES = `pg_column_size(f.former) + ${FORMER_ROW_BYTES}`;
+
+/** About how many bytes the former rows of a job take that have these ids. Its parameters are the tenant, the job and the ids. */
+export const SIZE_OF_FORMER = `SELECT coalesce(sum(f.bytes), 0)::float8 AS bytes FROM unnest($3::uuid[]) AS wanted CROSS JOIN
+  ${lookUp({
+    table: 'exchange_former',
+    columns: ['row_id', 'job_id'],
+    values: ['wanted', '$2::uuid'],
+    select: `pg_column_size(t.former) + ${FORMER_ROW_BYTES} AS bytes`,
+  })} AS f`;
 
 /** The statements of one import. Their parameters are the tenant, the rows as JSON, and the job. */
 export function writeStatements(
@@ -89,12 +104,14 @@ export function writeStatements(
   const atPlaces = computed({ r: 'r', place: '(r->>1)::tid' }, source);
   const isWanted = `t.tenant_id = $1::uuid AND t.ctid = wanted.place AND ${isOfOtherJob}`;
   /** Stores rows as they are before they are updated (ADR 0018). */
-  const keepFormer = `
+  const keepFormer = `WITH kept AS (
     INSERT INTO exchange_former AS f (tenant_id, row_id, job_id, import_row, former, former_transaction)
     SELECT t.tenant_id, t.id, $3::uuid, (r->>0)::int, to_jsonb(t), t.xmin::text
     FROM ${atPlaces} AS wanted, ${table} AS t WHERE ${isWanted}
     ON CONFLICT ON CONSTRAINT exchange_former_pkey
-    DO UPDATE SET former = EXCLUDED.former, former_transaction = EXCLUDED.former_transaction`;
+    DO UPDATE SET former = EXCLUDED.former, former_transaction = EXCLUDED.former_transaction
+    RETURNING ${FORMER_BYTES} AS bytes
+  ) SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM kept`;
   const update = (properties: readonly string[]): Statement => ({
     keepFormer: storesFormer ? keepFormer : undefined,
     text: `UPDATE ${table} AS t SET ${directUpdates(properties)} FROM ${atPlaces} AS wanted WHERE ${isWanted}
@@ -106,6 +123,7 @@ export function writeStatements(
       RETURNING t.import_row, CASE WHEN t.xmax <> 0 THEN t.id END, t.xmin`,
     INSERT: 'DO NOTHING RETURNING t.import_row, NULL, t.xmin',
   };
+  const isGone = `${definition.isGone ?? 'false'} AS is_gone`;
   const keyNames = definition.key.map((property) => definition.fields[property]!.column);
   const keyTexts = definition.key.map((property) => `t.${columnOf(property)}`).join(', ');
   const wantedKeys = computed(
@@ -132,14 +150,14 @@ export function writeStatements(
     findOfJob: `${findByKey(`t.import_job_id, t.import_row, ${keyTexts}`)} WHERE found.import_job_id = $3::uuid`,
     /** Other tables may still refer to rows whose key stays. Rows that are only passed over are not locked. */
     lockByKey: findByKey(
-      `t.ctid, t.id, t.import_job_id, t.import_row, ${keyTexts}`,
-      mode === 'INSERT' ? undefined : 'FOR NO KEY UPDATE',
+      `t.ctid, t.id, t.import_job_id, t.import_row, ${isGone}, ${keyTexts}`,
+      mode === 'INSERT' && definition.isGone === undefined ? undefined : 'FOR NO KEY UPDATE',
     ),
     lockById: `SELECT found.* FROM unnest($2::uuid[]) AS wanted CROSS JOIN ${lookUp({
       table: definition.table,
       columns: ['id'],
       values: ['wanted'],
-      select: 't.ctid, t.id, t.import_job_id, t.import_row',
+      select: `t.ctid, t.id, t.import_job_id, t.import_row, ${isGone}`,
       lock: 'FOR UPDATE',
     })} AS found`,
   } satisfies Record<string, Statement | string>;

@@ -27,7 +27,7 @@ export async function* undoImport(database: BulkDatabase, options: UndoOptions):
   const inTenant = <Result>(work: (context: BatchContext) => Promise<Result>) =>
     inBulkTransaction(database, caller.tenantId, (transaction) => work({ ...transaction, caller, jobId }));
   const statements = await inTenant(async (context) => {
-    await requireLedger(context);
+    await keepLedger(context);
     return undoStatements(definition, await columnsOf(context.connection, definition), caller.userId);
   });
   let { after } = options;
@@ -40,9 +40,14 @@ export async function* undoImport(database: BulkDatabase, options: UndoOptions):
   }
 }
 
-async function requireLedger({ connection, caller, jobId }: BatchContext): Promise<void> {
+/**
+ * Keeps the ledger from being deleted while the import is undone: it is as old as the last time that somebody went on with
+ * that, so that an undo that ends early keeps it no longer than another one that begins then.
+ * @throws Problem `not-found` where its deletion has begun: the rest of the import would be all that is undone
+ */
+async function keepLedger({ connection, caller, jobId }: BatchContext): Promise<void> {
   const { rowCount } = await connection.query(
-    'SELECT FROM exchange_job WHERE tenant_id = $1 AND job_id = $2',
+    'UPDATE exchange_job SET changed_at = now() WHERE tenant_id = $1 AND job_id = $2 AND NOT is_expired',
     [caller.tenantId, jobId],
   );
   if (rowCount === 0) throw notFound('The changes of this import are no longer stored.');

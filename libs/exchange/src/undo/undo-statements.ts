@@ -5,6 +5,8 @@ import { lookUp } from '../look-up';
 
 /** Of a key in the report of an undo: one message has those of all rows that a batch wrote. */
 const KEY_LENGTH_MAX = 1_000;
+/** So many later imports that were undone are seen through, of one row; beyond them it counts as changed. */
+const UNDOS_MAX = 1_000;
 
 export type UndoStatements = ReturnType<typeof undoStatements>;
 
@@ -53,11 +55,12 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
     // The last writer of a row is its `xmin`; where that restored it after an undo, the writer before it counts.
     compare: `
       SELECT found.id, found.place, to_jsonb(found.row) AS row, EXISTS (
-        WITH RECURSIVE writer (transaction) AS (
-          SELECT found.writer
+        WITH RECURSIVE writer (transaction, step) AS (
+          SELECT found.writer, 0
           UNION
-          SELECT f.former_transaction FROM writer CROSS JOIN ${formersOf('found.id')} AS f
-          WHERE f.restored_by_transaction = writer.transaction
+          SELECT f.former_transaction, writer.step + 1 FROM writer CROSS JOIN
+            ${restoredBy('found.id', 'writer.transaction')} AS f
+          WHERE writer.step < ${UNDOS_MAX}
         )
         SELECT FROM writer WHERE transaction = ANY($3::text[])
       ) AS "isUnchanged"
@@ -91,15 +94,13 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
   };
 }
 
-/** Looks for a row as it was before each job that updated it. */
-const formersOf = (rowId: string): string =>
-  lookUp({
-    table: 'exchange_former',
-    columns: ['row_id'],
-    values: [rowId],
-    select: 't.former_transaction, t.restored_by_transaction',
-    limit: 'ALL',
-  });
+/** Looks for who had written a row before a transaction restored it; as `lookUp`, by an index of such rows only. */
+const restoredBy = (rowId: string, transaction: string): string => `LATERAL (
+    SELECT t.former_transaction FROM exchange_former AS t
+    WHERE t.tenant_id = $1::uuid AND t.restored_by_transaction IS NOT NULL
+      AND ROW(t.row_id, t.restored_by_transaction) >= ROW(${rowId}, ${transaction})
+      AND ROW(t.row_id, t.restored_by_transaction) <= ROW(${rowId}, ${transaction})
+    ORDER BY t.row_id, t.restored_by_transaction)`;
 
 /** Looks for a row as it was before the job `$2`. */
 const formerOf = (rowId: string, select: string): string =>
