@@ -5,15 +5,16 @@ import { Problem } from '@plinth/kernel/problem';
 import type { Log } from '@plinth/runtime/process/log';
 import type { Cors } from './cors';
 import { RequestContext } from './request-context';
-import { forward, type ForwardDeps } from './forward';
+import { admit, beginArrivedOperation, forward, type Admission, type ForwardDeps } from './forward';
 import { requireSaneFraming } from './framing';
+import type { Run } from './idempotency/records';
 import type { Credentials } from './identity/credential';
 import type { Identity } from './identity/identity';
 import { refusalOf } from './identity/refusal';
 import { addressOf, limitHeaders, tooManyRequests } from './limits/limit-request';
 import type { OpenRequests } from './limits/open-requests';
 import type { Policies } from './limits/policies';
-import type { RateLimiter } from './limits/rate-limiter';
+import type { Decision, RateLimiter } from './limits/rate-limiter';
 import type { GatewayMetrics } from './metrics';
 import type { Pages } from './pages/pages';
 import type { Destination, Routes } from './route-table';
@@ -89,15 +90,24 @@ async function handle(context: RequestContext, deps: Deps): Promise<void> {
   const destination = page ? undefined : find(context, deps, target);
 
   const identity = await identify(context, deps);
-  await limit(context, identity, destination, deps);
+  const admission = page ? undefined : admitted(context, destination, identity, deps);
+  const arrived =
+    admission && !(admission instanceof Problem)
+      ? beginArrivedOperation(context, admission, deps)
+      : undefined;
+  const { hasKey, counted } = await limit(context, identity, destination, deps, arrived?.run);
   if (identity instanceof Problem) recordRefusal(context, identity, deps);
   else context.identity = identity;
   if (page) return deps.pages.serve(context, page, identity);
   if (destination instanceof Problem) return sendAllowedMethods(context, destination);
 
-  const { access } = destination!.route.endpoint;
-  if (identity instanceof Problem && access.type !== 'anonymous') throw identity;
-  await forward(context, destination!, identity instanceof Problem ? undefined : identity, deps);
+  if (admission instanceof Problem) throw admission;
+  // Whoever disconnected meanwhile is not told of by any further `close`. An operation that has its key outlives its client.
+  if (context.response.destroyed && !hasKey) {
+    if (arrived && !counted) deps.guard.abandon(arrived.run);
+    return;
+  }
+  await forward(context, admission!, deps, arrived && { ...arrived, hasKey });
 }
 
 /** Responds to a preflight, which has no credential; true when the request was one. */
@@ -165,6 +175,23 @@ function identify(
   }
 }
 
+/** Whether its service may get the request; a problem is returned, not thrown, so that the request is counted first. */
+function admitted(
+  context: RequestContext,
+  destination: Destination | Problem | undefined,
+  identity: Identity | Problem | undefined,
+  deps: Deps,
+): Admission | Problem | undefined {
+  if (!destination || destination instanceof Problem) return undefined;
+  const isRefused = identity instanceof Problem;
+  if (isRefused && destination.route.endpoint.access.type !== 'anonymous') return identity;
+  try {
+    return admit(context, destination, isRefused ? undefined : identity, deps);
+  } catch (error) {
+    return problemIn(error);
+  }
+}
+
 function problemIn(error: unknown): Problem {
   if (error instanceof Problem) return error;
   throw error;
@@ -190,21 +217,24 @@ function recordRefusal({ trace, request }: RequestContext, problem: Problem, dep
   deps.log.info({ reason, code, address, traceId: trace.traceId }, 'credential refused');
 }
 
+/** @param run whose idempotency key is claimed where the request is allowed */
 async function limit(
   context: RequestContext,
   identity: Identity | Problem | undefined,
   destination: Destination | Problem | undefined,
   deps: Deps,
-): Promise<void> {
+  run: Run | undefined,
+): Promise<Decision> {
   const isKnown = identity !== undefined && !(identity instanceof Problem);
   const subject = isKnown ? identity : { address: addressOf(context.request, deps.trustedProxies) };
   const rateClass =
     destination && 'route' in destination ? destination.route.endpoint.rateLimitClass : undefined;
   const policy = deps.policies.of(subject, rateClass ?? 'default');
-  const decision = await deps.limiter.consume(policy.quotas);
+  const decision = await deps.limiter.consume(policy.quotas, run);
   context.addHeaders(limitHeaders(policy, decision));
   deps.metrics.limited(decision);
   if (!decision.allowed) throw tooManyRequests(decision);
+  return decision;
 }
 
 function fail(context: RequestContext, error: unknown, { log }: Deps): void {

@@ -179,7 +179,10 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     ),
     tenants,
     policies: new Policies(config.RATE_LIMITS),
-    limiter: new RateLimiter(redis),
+    limiter: new RateLimiter(
+      redis,
+      redis === idempotencyRedis ? config.IDEMPOTENCY_MARKER_MILLISECONDS : undefined,
+    ),
     openRequests: new OpenRequests(config.TRUSTED_PROXIES, config.CONNECTIONS_PER_ADDRESS_MAX),
     guard,
     revokedApiKeys,
@@ -251,6 +254,10 @@ function createUpstreams(config: GatewayConfig) {
     turns: config.UPSTREAM_TURNS,
     timeoutMilliseconds: config.UPSTREAM_TIMEOUT_MILLISECONDS,
     slowTimeoutMilliseconds: config.UPSTREAM_SLOW_TIMEOUT_MILLISECONDS,
+    uploadRateMin: {
+      bytes: (config.UPLOAD_BYTES_PER_SECOND_MIN * config.UPLOAD_RATE_MILLISECONDS) / 1_000,
+      milliseconds: config.UPLOAD_RATE_MILLISECONDS,
+    },
     breakerFailuresMax: config.BREAKER_FAILURES_MAX,
     breakerOpenMilliseconds: config.BREAKER_OPEN_MILLISECONDS,
   };

@@ -217,6 +217,12 @@ export const GatewayConfig = z.object({
   BODY_TIMEOUT_MILLISECONDS: positiveInteger(30_000).describe(
     'How long a client may take to send a JSON body.',
   ),
+  UPLOAD_BYTES_PER_SECOND_MIN: positiveInteger(4 * 1024).describe(
+    'How fast an upload has to arrive, on the average of each `UPLOAD_RATE_MILLISECONDS`; a slower one gets 408. While the service holds it back it may be slower.',
+  ),
+  UPLOAD_RATE_MILLISECONDS: positiveInteger(60_000).describe(
+    'How long an upload may be slower than that, or pause.',
+  ),
   IDLE_TIMEOUT_MILLISECONDS: positiveInteger(120_000).describe(
     'How long a connection may be idle in the middle of a request or response, such as an upload.',
   ),
@@ -228,7 +234,7 @@ export const GatewayConfig = z.object({
   ),
   CONNECTIONS_MAX: positiveInteger(10_000).describe('Connections at the same time.'),
   CONNECTIONS_PER_ADDRESS_MAX: positiveInteger(2_000).describe(
-    'Connections of one address at the same time; behind trusted proxies, requests of one client at the same time.',
+    'Connections of one address, in IPv6 of one network of 64 bits, at the same time; behind trusted proxies, requests of one client at the same time.',
   ),
 });
 

@@ -1,6 +1,7 @@
 /** Headers that scripts of other origins may read. */
 const EXPOSED = [
   'Accept-Ranges',
+  'Allow',
   'Content-Disposition',
   'Content-Range',
   'Deprecation',
@@ -12,6 +13,7 @@ const EXPOSED = [
   'RateLimit-Policy',
   'Retry-After',
   'Sunset',
+  'WWW-Authenticate',
   'X-Idempotency-Replayed',
   'X-Localization-Incomplete',
   'X-Request-Id',

@@ -6,7 +6,7 @@ import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { hashOf, signCaller } from '@plinth/runtime/rpc/signed-caller';
 import type { RequestContext, HeaderList, CompleteResponse } from './request-context';
 import type { IdempotencyGuard } from './idempotency/guard';
-import type { KeySpace } from './idempotency/records';
+import type { KeySpace, Run } from './idempotency/records';
 import { requireAccess } from './identity/access';
 import type { Identity } from './identity/identity';
 import type { RevokedApiKeys } from './identity/revoked-api-keys';
@@ -16,7 +16,7 @@ import type { Tenants } from './identity/tenants';
 import { platformProblems } from '@plinth/contracts/platform/problems';
 import { requestHeaders } from './proxy/headers';
 import { relay, type Relayed } from './proxy/relay';
-import { boundedBody, hasBody, wholeBody } from './proxy/request-body';
+import { arrivedSmallBody, boundedBody, hasBody, sendContinue, wholeBody } from './proxy/request-body';
 import type { StreamProxy } from './proxy/stream-proxy';
 import type { Upstream } from './proxy/upstream';
 import { contentTypeOf, isProblem, problemOfStatus } from './proxy/upstream-problem';
@@ -63,25 +63,78 @@ interface CallerInTenant {
   tenantId: string;
 }
 
-/** Checks that the caller may use the endpoint, and forwards the request to its service. */
-export async function forward(
+/** A request that its service may get, unless it exceeds its limits. */
+export interface Admission extends CallerInTenant {
+  destination: Destination;
+  key: string | undefined;
+  service: { upstream: Upstream; stream: StreamProxy };
+  owner: ShareOwner;
+  reservation: ByteReservation;
+  pathWithQuery: string;
+}
+
+/** The operation of a request with an idempotency key whose body is in memory. */
+export interface ArrivedOperation {
+  run: Run;
+  body: Buffer;
+}
+
+/**
+ * Checks that the caller may use the endpoint.
+ * @throws Problem `invalid-credential`, `permission-missing`, `area-unavailable` and what `readKey` throws
+ */
+export function admit(
   context: RequestContext,
   destination: Destination,
   identity: Identity | undefined,
   deps: ForwardDeps,
-): Promise<void> {
+): Admission {
   const { route, params, path, query } = destination;
   const { caller, tenantId } = callerInTenant(context, destination, identity, deps.tenants);
   requireAccess(route.endpoint.access, params, caller);
   const key = deps.guard.readKey(context, route.endpoint.path);
-
-  // Whoever disconnected while the credential was looked up is not told of by any further `close`.
-  if (context.response.destroyed) return;
-
-  const installed = deps.upstreams.get(route.service);
-  if (!installed) throw notInstalled(route.service);
-  const { upstream } = installed;
+  const service = deps.upstreams.get(route.service);
+  if (!service) throw notInstalled(route.service);
+  const owner = ownerOf(context, caller, deps);
+  const reservation = deps.buffered.reserve(owner);
   const pathWithQuery = query === '' ? path : `${path}?${query}`;
+  return { destination, caller, tenantId, key, service, owner, reservation, pathWithQuery };
+}
+
+/**
+ * Begins the operation of a request with an idempotency key whose body is here already, as nearly all small ones are by
+ * now, so that the key can be claimed in the same call of Redis that counts the request. Undefined for all others.
+ */
+export function beginArrivedOperation(
+  context: RequestContext,
+  admission: Admission,
+  { guard }: Pick<ForwardDeps, 'guard'>,
+): ArrivedOperation | undefined {
+  if (admission.key === undefined) return undefined;
+  const body = arrivedSmallBody(context, admission.reservation);
+  if (!body) return undefined;
+  return { run: guard.begin(spaceOf(context, admission, admission.key), hashOf(body)), body };
+}
+
+const spaceOf = (
+  { method }: RequestContext,
+  { tenantId, caller, pathWithQuery }: Admission,
+  key: string,
+): KeySpace => ({ tenantId, userId: caller?.userId ?? '', method, path: pathWithQuery, key });
+
+/**
+ * Forwards a request to its service.
+ * @param arrived what `beginArrivedOperation` began, and whether its key is claimed already
+ */
+export async function forward(
+  context: RequestContext,
+  admission: Admission,
+  deps: ForwardDeps,
+  arrived?: ArrivedOperation & { hasKey: boolean },
+): Promise<void> {
+  const { destination, caller, tenantId, key, service, owner, reservation, pathWithQuery } = admission;
+  const { upstream } = service;
+  const { endpoint } = destination.route;
   const headersFor = (operation?: ForwardedOperation): HeaderList => {
     const { bodyHash, ...claimed } = operation ?? {};
     const signedCaller = caller && operation ? { ...caller, ...claimed } : (caller ?? null);
@@ -90,32 +143,30 @@ export async function forward(
     return requestHeaders(context.request, context.trace, signCaller(claims, deps.callerKeys));
   };
 
-  const owner = ownerOf(context, caller, deps);
-  const reservation = deps.buffered.reserve(owner);
   const toResponse: ForwardedRequest['toResponse'] = (relayed) => {
     if (relayed.kind !== 'buffered') return undefined;
     const response = requireProblem(relayed.response);
-    if (!route.endpoint.revokesApiKey || response.status >= 300) return response;
-    return deps.revokedApiKeys.add(params['id']!).then(() => response);
+    if (!endpoint.revokesApiKey || response.status >= 300) return response;
+    // As it is stored, and not as this client writes it.
+    const id = destination.params['id']!.toLowerCase();
+    return deps.revokedApiKeys.add(id).then(() => response);
   };
-  const { endpoint } = route;
   const request: ForwardedRequest = { context, endpoint, upstream, owner, reservation, toResponse };
-  const endTurn = hasLargeBody(request)
-    ? await upstream.turns.largeBodies.begin(owner, context.response)
-    : undefined;
+  let endTurn: (() => void) | undefined;
   try {
+    if (!arrived && hasLargeBody(request))
+      endTurn = await upstream.turns.largeBodies.begin(owner, context.response);
     if (key !== undefined) {
-      const userId = caller?.userId ?? '';
-      const space = { tenantId, userId, method: context.method, path: pathWithQuery, key };
-      const isReplayed = route.endpoint.showsSecret !== true;
-      const response = await forwardOnce(request, { space, isReplayed }, headersFor, deps);
+      const operation = arrived ?? (await readOperation(request, spaceOf(context, admission, key), deps));
+      const response = await forwardOnce(request, pathWithQuery, operation, headersFor, deps);
       if (response) context.send(response);
-    } else if (isStream(route.endpoint)) {
-      context.isForEvents = route.endpoint.success.events === true;
+    } else if (isStream(endpoint)) {
+      context.isForEvents = endpoint.success.events === true;
       if (context.isForEvents) track(context.response, caller?.apiKeyId, deps.eventStreams);
-      await forwardStream(request, installed.stream, pathWithQuery, headersFor());
+      await forwardStream(request, service.stream, pathWithQuery, headersFor());
     } else {
-      const timeoutMilliseconds = timeoutOf(context, route.endpoint, upstream);
+      const timeoutMilliseconds = timeoutOf(endpoint, upstream);
+      if (isSlow(endpoint)) allowIdle(context, timeoutMilliseconds);
       const times = { bodyMilliseconds: deps.bodyMilliseconds, timeoutMilliseconds };
       await forwardCall(request, pathWithQuery, headersFor, times);
     }
@@ -176,12 +227,12 @@ const isSlow = ({ rateLimitClass }: Endpoint): boolean => rateLimitClass === 'ex
 
 const IDLE_MARGIN_MILLISECONDS = 10_000;
 
-/** Slow endpoints have a longer timeout; their connection is idle meanwhile and must not be closed for that. */
-function timeoutOf({ response }: RequestContext, endpoint: Endpoint, { settings }: Upstream): number {
-  if (!isSlow(endpoint)) return settings.timeoutMilliseconds;
-  response.setTimeout(settings.slowTimeoutMilliseconds + IDLE_MARGIN_MILLISECONDS);
-  return settings.slowTimeoutMilliseconds;
-}
+const timeoutOf = (endpoint: Endpoint, { settings }: Upstream): number =>
+  isSlow(endpoint) ? settings.slowTimeoutMilliseconds : settings.timeoutMilliseconds;
+
+/** The connection of a slow endpoint is idle while its service works, and must not be closed for that. */
+const allowIdle = ({ response }: RequestContext, milliseconds: number): void =>
+  void response.setTimeout(milliseconds + IDLE_MARGIN_MILLISECONDS);
 
 async function forwardStream(
   { context, endpoint, upstream, owner }: ForwardedRequest,
@@ -193,7 +244,11 @@ async function forwardStream(
     ? await upstream.enterInTurn('uploads', owner, context.response)
     : upstream.enter('streams', owner);
   try {
-    await stream({ context, owner }, path, headers);
+    sendContinue(context);
+    const timeoutMilliseconds = timeoutOf(endpoint, upstream);
+    // A client that sends nothing while its service would read is ended sooner, by its least rate.
+    if (isSlow(endpoint)) allowIdle(context, timeoutMilliseconds);
+    await stream({ context, owner, timeoutMilliseconds }, path, headers);
   } finally {
     leave();
   }
@@ -236,15 +291,25 @@ function withLength({ request }: RequestContext, headers: HeaderList): HeaderLis
     : [...headers, 'content-length', length];
 }
 
-async function forwardOnce(
-  request: ForwardedRequest,
-  { space, isReplayed }: { space: KeySpace; isReplayed: boolean },
-  headersFor: (operation: ForwardedOperation) => HeaderList,
+async function readOperation(
+  { context, reservation }: ForwardedRequest,
+  space: KeySpace,
   { guard, bodyMilliseconds }: ForwardDeps,
-): Promise<CompleteResponse | undefined> {
-  const { context, upstream, reservation, toResponse } = request;
+): Promise<ArrivedOperation> {
   const body = await wholeBody(context, reservation, bodyMilliseconds);
   const fingerprint = await reservation.inTurn(() => hashOf(body));
+  return { run: guard.begin(space, fingerprint), body };
+}
+
+async function forwardOnce(
+  request: ForwardedRequest,
+  path: string,
+  { run, body, hasKey = false }: ArrivedOperation & { hasKey?: boolean },
+  headersFor: (operation: ForwardedOperation) => HeaderList,
+  { guard }: ForwardDeps,
+): Promise<CompleteResponse | undefined> {
+  const { context, endpoint, upstream, reservation, toResponse } = request;
+  const { fingerprint } = run;
   const bodyHash = body.length > 0 ? fingerprint : undefined;
   const execute = async (operationId: string, hold: () => Promise<void>) => {
     const turn = enterCall(request);
@@ -253,7 +318,7 @@ async function forwardOnce(
       if (turn instanceof Promise) await hold();
       const relayed = await relay(context, upstream, {
         method: context.method,
-        path: space.path,
+        path,
         headers: () => headersFor({ operationId, operationBodyHash: fingerprint, bodyHash }),
         body,
         timeoutMilliseconds: guard.executionMilliseconds,
@@ -266,7 +331,8 @@ async function forwardOnce(
       leave();
     }
   };
-  return guard.run(space, fingerprint, execute, { isReplayed });
+  const isReplayed = endpoint.showsSecret !== true;
+  return guard.run(run, execute, { isReplayed, hasKey });
 }
 
 /** An error response of a service's HTTP parser, which does not send problems, is replaced by a problem. */

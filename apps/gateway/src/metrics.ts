@@ -5,7 +5,7 @@ import type { Decision } from './limits/rate-limiter';
 import type { Upstream } from './proxy/upstream';
 import type { RequestHistory } from './request-history';
 
-const BREAKER_STATES = { closed: 0, 'half-open': 1, open: 2 } as const;
+const BREAKER_STATES = { Closed: 0, HalfOpen: 1, Open: 2 } as const;
 
 /** What operators see of the gateway, beside the metrics of every process. */
 export class GatewayMetrics {

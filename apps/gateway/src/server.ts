@@ -6,9 +6,11 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { problemResponse } from '@plinth/http/problem-details';
 import { Problem } from '@plinth/kernel/problem';
+import { networkOf } from './limits/policies';
 import { readTrace } from './trace';
 
 export interface ServerSettings {
@@ -24,14 +26,22 @@ export interface ServerSettings {
 
 /** One header may be large (a token with many claims); all of them together not larger than this. */
 const HEADER_BYTES_MAX = 16 * 1024;
+/**
+ * A parser keeps every header until all have arrived. More than `requireSaneFraming` allows, so that it sees that there are
+ * too many.
+ */
+const HEADERS_KEPT_MAX = 250;
+/** Requests of one connection whose responses are not sent yet: clients hardly ever send one before the last is done. */
+const REQUESTS_PER_CONNECTION_MAX = 16;
 const TIMEOUTS_CHECKED_EVERY_MILLISECONDS = 1_000;
 
 /**
  * The HTTP server of the gateway with explicit limits: on the time and size of the headers of a request, on the time a
- * connection may be idle, and on the connections of one address. The time for a body is not limited here, because an
- * upload may take long: the reader of a body limits it.
+ * connection may be idle, on the requests of one connection at the same time, and on the connections of one address. The
+ * time for a body is not limited here, because an upload may take long: the reader of a body limits it.
  */
-export function createPublicServer(listener: RequestListener, settings: ServerSettings): Server {
+export function createPublicServer(handle: RequestListener, settings: ServerSettings): Server {
+  const listener = limitPipelining(handle);
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -45,7 +55,7 @@ export function createPublicServer(listener: RequestListener, settings: ServerSe
     },
     listener,
   );
-  server.maxHeadersCount = 0;
+  server.maxHeadersCount = HEADERS_KEPT_MAX;
   server.maxConnections = settings.connectionsMax;
   server.setTimeout(settings.idleMilliseconds);
   server.on('checkContinue', listener);
@@ -125,10 +135,32 @@ const hasBegunResponse = (socket: Duplex): boolean =>
 const pairs = (list: readonly string[]): [string, string][] =>
   list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1]!] as [string, string]] : []));
 
-function limitConnections(server: Server, max: number): void {
+/**
+ * Closes a connection that has too many requests without a response. Each of them takes memory, and they are few bytes: Node
+ * reads all of a piece, and would keep their responses for a client that reads none.
+ */
+function limitPipelining(listener: RequestListener): RequestListener {
+  const counts = new WeakMap<Socket, number>();
+  return (request, response) => {
+    const { socket } = request;
+    // Those behind one that closed the connection are parsed all the same.
+    if (socket.destroyed) return;
+    const count = (counts.get(socket) ?? 0) + 1;
+    if (count > REQUESTS_PER_CONNECTION_MAX) {
+      socket.destroy();
+      return;
+    }
+    counts.set(socket, count);
+    response.once('close', () => counts.set(socket, counts.get(socket)! - 1));
+    listener(request, response);
+  };
+}
+
+/** Closes connections beyond those that one address may have; see `networkOf`. */
+export function limitConnections(server: Pick<Server, 'on'>, max: number): void {
   const countByAddress = new Map<string, number>();
   server.on('connection', (socket) => {
-    const address = socket.remoteAddress ?? '';
+    const address = networkOf(socket.remoteAddress ?? '');
     const count = (countByAddress.get(address) ?? 0) + 1;
     countByAddress.set(address, count);
     socket.once('close', () => {

@@ -93,7 +93,7 @@ async function start(environment: Record<string, string> = {}) {
   const received: ReceivedRequest[] = [];
   const things = await startUpstream((request, response) => {
     if (request.method === 'DELETE') {
-      settings.revokeSilently(request.url!.split('/').at(-1)!);
+      settings.revokeSilently(request.url!.split('/').at(-1)!.toLowerCase());
       return void response.writeHead(204).end();
     }
     if (request.url !== '/api/v1/things/all/events') return echo(received)(request, response);
@@ -104,8 +104,8 @@ async function start(environment: Record<string, string> = {}) {
   await eventually(() => settings.watches.size === gateways.length);
   const send = async (key: string, gateway = gateways[0], path = '/api/v1/things/one') =>
     gateway.fetch(path, { headers: { authorization: `Bearer ${key}` } });
-  const revoke = async (key: string, headers: Record<string, string> = {}) =>
-    gateways[0].fetch(`/api/v1/api-keys/${idOf(key)}`, { method: 'DELETE', headers });
+  const revoke = async (key: string, headers: Record<string, string> = {}, id = idOf(key)) =>
+    gateways[0].fetch(`/api/v1/api-keys/${id}`, { method: 'DELETE', headers });
   return { settings, received, gateways, send, revoke };
 }
 
@@ -194,13 +194,14 @@ describe('an API key', () => {
     expect((await staying.body!.getReader().read()).done).toBe(false);
   });
 
-  it('ends its event streams within seconds when it is revoked and no message says so', async () => {
+  it('ends its event streams within seconds when it is revoked and no message says so, in whichever case', async () => {
     const { settings, gateways, send, revoke } = await start();
-    const key = settings.add({ permissions: ['*'] });
+    const key = settings.add({ permissions: ['*'], id: 'abcdef01' });
     const stream = await send(key, gateways[1], '/api/v1/things/all/events');
 
-    expect((await revoke(key)).status).toBe(204);
+    expect((await revoke(key, {}, 'ABCDEF01')).status).toBe(204);
 
+    expect((await send(key)).status).toBe(401);
     await expect(stream.text()).rejects.toThrow();
   });
 

@@ -123,6 +123,8 @@ describe('GET /console', () => {
     expect(await (await fetch('/console/configuration', { as: null })).json()).toMatchObject({
       development: null,
     });
+    const asPage = { as: null, headers: { accept: 'text/html' } };
+    expect((await fetch('/console/configuration', asPage)).status).toBe(406);
   });
 
   it('sends files compressed to those who can read it, to be cached for ever', async () => {

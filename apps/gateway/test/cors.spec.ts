@@ -149,6 +149,8 @@ describe('CORS of the gateway', () => {
       'ratelimit',
       'ratelimit-policy',
       'etag',
+      'allow',
+      'www-authenticate',
     ]) {
       expect(exposed).toContain(name);
     }

@@ -12,14 +12,18 @@ export interface GatewayProcess extends Omit<StartedGateway, 'gateway'> {
 
 const program = 'apps/gateway/test/gateway-process-main.ts';
 
-/** Starts a gateway in a process of its own, which can be killed. */
+/**
+ * Starts a gateway in a process of its own, which can be killed.
+ * @param packages `external` where its memory matters, as it is shipped
+ */
 export async function startGatewayProcess(
   services: Record<string, string>,
   environment: Record<string, string> = {},
   execArgv: readonly string[] = [],
+  packages: 'external' | 'bundle' = 'bundle',
 ): Promise<GatewayProcess> {
   const env = { PATH: process.env['PATH'], ...gatewayEnvironment(services, environment) };
-  const child = fork(bundledProgram(program), {
+  const child = fork(bundledProgram(program, {}, packages), {
     env,
     execArgv: [...execArgv],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

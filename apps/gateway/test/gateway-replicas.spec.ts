@@ -124,7 +124,8 @@ describe('a gateway that gets SIGTERM', () => {
       request.resume();
       respond.push(() => sendJson(response, 200, []));
     });
-    const gateway = await startGatewayProcess({ things: upstream }, { DRAIN_SECONDS: '0.3' });
+    // Longer than it takes on a busy machine to come back after it was not ready.
+    const gateway = await startGatewayProcess({ things: upstream }, { DRAIN_SECONDS: '2' });
     const inFlight = gateway.fetch('/api/v1/things');
     while (respond.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const stopped = gateway.stop();
@@ -156,7 +157,8 @@ describe('a gateway that gets SIGTERM', () => {
       sendJson(response, 200, []);
     });
     const start = () =>
-      startGatewayProcess({ things: upstream }, { DRAIN_SECONDS: '0.4', KEEP_ALIVE_MILLISECONDS: '5000' });
+      // Longer than it takes on a busy machine to see that one is not ready any more.
+      startGatewayProcess({ things: upstream }, { DRAIN_SECONDS: '2', KEEP_ALIVE_MILLISECONDS: '5000' });
     let serving: GatewayProcess[] = await Promise.all([start(), start()]);
     const authorization = `Bearer ${await serving[0]!.token()}`;
     const agent = new Agent({ keepAlive: true });

@@ -231,9 +231,10 @@ describe('a request with an idempotency key', () => {
       }),
     );
 
+    const key = randomUUID();
     const statuses = [];
     for (const body of ['{"name":"a"}', '{"name":"b"}', '{"name":"a"}', '{"name":"b"}'])
-      statuses.push((await post(gateway, { key: 'one', body })).status);
+      statuses.push((await post(gateway, { key, body })).status);
 
     expect(statuses).toEqual([503, 422, 201, 422]);
     expect(bodies).toHaveLength(3);
@@ -313,6 +314,27 @@ describe('a request with an idempotency key', () => {
     );
     const good = await post(gateway, { key });
     expect([good.status, good.headers.get('x-idempotency-replayed')]).toEqual([201, null]);
+  });
+
+  it('leaves no marker behind when its limit refuses it', async () => {
+    const things = service(() => ({ status: 204 }));
+    const upstream = { things: await startUpstream(things.listener) };
+    const limits = { default: { user: 1, tenant: 1_000, address: 1_000 } };
+    const strict = await startGateway(upstream, { RATE_LIMITS: JSON.stringify(limits) });
+    const generous = await startGateway(upstream);
+    const as = { sub: randomUUID(), tenantId: undefined };
+    // Without a body it is certain that the request is counted and its key claimed together.
+    const deletion = { method: 'DELETE', as };
+    const keyed = { ...deletion, headers: { 'idempotency-key': randomUUID() } };
+
+    const responses = [
+      await strict.fetch('/api/v1/things/x', deletion),
+      await strict.fetch('/api/v1/things/x', keyed),
+      await generous.fetch('/api/v1/things/x', keyed),
+    ];
+
+    expect(responses.map(({ status }) => status)).toEqual([204, 429, 204]);
+    expect(things.received).toHaveLength(2);
   });
 
   it('streams a large response completely, but does not store it', async () => {
@@ -399,7 +421,8 @@ describe('an idempotency key that is missing or not valid', () => {
 });
 
 describe('the times of idempotency keys', () => {
-  const scaled = { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '100', IDEMPOTENCY_MARKER_MILLISECONDS: '250' };
+  // The next attempt has to find the marker, also on a busy machine.
+  const scaled = { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '100', IDEMPOTENCY_MARKER_MILLISECONDS: '1000' };
 
   it('end an execution with 503 and Retry-After, and the marker stays as long as the operation may be running', async () => {
     const { gate, open } = opened();
@@ -436,6 +459,23 @@ describe('the times of idempotency keys', () => {
     redis.disconnect();
 
     expect(held).toEqual([true, true, false, false]);
+  });
+
+  it('begin anew for a run that did not learn that it has its key', async () => {
+    const redis = new Redis(infrastructure().redisUrl);
+    const settings = { retentionSeconds: 60, markerMilliseconds: 60_000, bytesMax: 1_000_000 };
+    const records = new IdempotencyRecords(redis, settings);
+    const owner = { tenantId: randomUUID(), userId: 'ada' };
+    const run = { operationId: randomUUID(), owner, run: 'first', fingerprint: 'a' };
+    await records.claim(run);
+    await redis.pexpire(`plinth:idempotency:${run.operationId}`, 10_000);
+
+    expect(await records.claim(run)).toEqual({ state: 'claimed' });
+
+    expect(await redis.pttl(`plinth:idempotency:${run.operationId}`)).toBeGreaterThan(10_000);
+    await records.store(run, { status: 204, headers: [], body: undefined });
+    expect(await records.claim(run)).toMatchObject({ state: 'replayed' });
+    redis.disconnect();
   });
 
   it('delete a stored response after its retention', async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { podsOfProcesses } from '@plinth/testing/pods';
@@ -18,9 +18,9 @@ const peakMegabytes = ({ process }: GatewayProcess): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8'))![1]) / 1024;
 
 const start = async (environment: Record<string, string> = {}) => {
-  const gateway = await startGatewayProcess({ things: await startUpstream(echo()) }, environment, [
-    ...(pod?.nodeOptions.split(' ') ?? []),
-  ]);
+  const services = { things: await startUpstream(echo()) };
+  const options = pod?.nodeOptions.split(' ') ?? [];
+  const gateway = await startGatewayProcess(services, environment, options, 'external');
   const head = async (...headers: string[]) =>
     requestHead(
       'POST /api/v1/things',
@@ -53,6 +53,36 @@ describe('the memory of a gateway', () => {
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([413]));
     expect(responses[0]!.body).toContain('chunks');
     expect(peakMegabytes(gateway) - gateway.before).toBeLessThan(MEGABYTES_MAX);
+    expect(peakMegabytes(gateway)).toBeLessThan(pod?.mebibytesMax ?? Infinity);
+  });
+
+  it.each([
+    [
+      'requests without a credential, whose responses nobody reads',
+      false,
+      2 * ATTACKERS,
+      'GET /api/v1/things HTTP/1.1\r\nHost: plinth.example\r\n\r\n'.repeat(40_000),
+    ],
+    ['headers that never end', true, 250 * ATTACKERS, `GET / HTTP/1.1\r\n${'ab:cd\r\n'.repeat(2_300)}`],
+  ])('holds against %s', async (_, reads, connections, attack) => {
+    const gateway = await start({ HEADERS_TIMEOUT_MILLISECONDS: '1000' });
+    const bytes = Buffer.from(attack, 'latin1');
+    const growth = (): number => peakMegabytes(gateway) - gateway.before;
+    const open = new Set<Socket>();
+    for (let number = 0; number < connections; number++) {
+      const socket = connect(gateway.port, '127.0.0.1').on('error', () => undefined);
+      onCloseAll(() => socket.destroy());
+      socket.write(bytes);
+      if (reads) socket.resume();
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    }
+    await eventually(() => {
+      // Who neither reads nor writes is not told that a connection is closed.
+      for (const socket of open) socket.write('x');
+      return open.size === 0 || growth() >= MEGABYTES_MAX;
+    });
+    expect(growth()).toBeLessThan(MEGABYTES_MAX);
     expect(peakMegabytes(gateway)).toBeLessThan(pod?.mebibytesMax ?? Infinity);
   });
 

@@ -21,7 +21,7 @@ describe('GET /operations', () => {
         ready: true,
         responds: true,
         queues: { unpublished: 2, oldestSeconds: 40, deadLetters: 1 },
-        breaker: 'closed',
+        breaker: 'Closed',
       }),
       expect.objectContaining({ name: 'settings', ready: false, responds: false, queues: null }),
     ]);
@@ -99,7 +99,13 @@ describe('/operations/dead-letters', () => {
     expect(asked).toEqual([
       { url: '/dead-letters/replay', body: JSON.stringify(body), userId: expect.any(String) },
     ]);
-    expect((await fetch('/operations/dead-letters/replay', replay({ service: 'no' }))).status).toBe(404);
+  });
+
+  it('refuses a body that names no service, which is not the resource of its address', async () => {
+    const { fetch } = await startGateway({});
+    const response = await fetch('/operations/dead-letters/replay', replay({ service: 'no' }));
+    const { errors } = (await response.json()) as { errors: object };
+    expect([response.status, errors]).toEqual([422, { service: ['Service:Validation:EnumValidator'] }]);
   });
 
   it('has it done once for each idempotency key, also what is refused', async () => {
@@ -116,11 +122,12 @@ describe('/operations/dead-letters', () => {
       const { processed } = (await response.json()) as { processed?: number };
       return [response.status, processed, response.headers.get('x-idempotency-replayed')];
     };
-    expect(await send('first', 'timeline')).toEqual([200, 1, null]);
-    expect(await send('first', 'timeline')).toEqual([200, 1, 'true']);
-    expect(await send('first', 'settings')).toEqual([422, undefined, null]);
-    expect(await send('second', 'no')).toEqual([404, undefined, null]);
-    expect(await send('second', 'no')).toEqual([404, undefined, 'true']);
+    const [first, second] = [crypto.randomUUID(), crypto.randomUUID()];
+    expect(await send(first, 'timeline')).toEqual([200, 1, null]);
+    expect(await send(first, 'timeline')).toEqual([200, 1, 'true']);
+    expect(await send(first, 'settings')).toEqual([422, undefined, null]);
+    expect(await send(second, 'no')).toEqual([422, undefined, null]);
+    expect(await send(second, 'no')).toEqual([422, undefined, 'true']);
     expect(asked).toBe(1);
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
 import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
-import { closeAll, echo, sendJson, startGateway, startUpstream } from './start-gateway';
+import { closeAll, echo, HOST_TENANT_ID, sendJson, startGateway, startUpstream } from './start-gateway';
 
 afterEach(closeAll);
 
@@ -184,6 +184,29 @@ describe('the tag of a page', () => {
       path === '/problems' ? expect.stringMatching(/^"/) : null,
     );
   });
+});
+
+describe('an endpoint of the gateway itself', () => {
+  const { getConsoleConfiguration: _, ...endpoints } = platformEndpoints;
+
+  it.each(Object.entries<Endpoint>(endpoints))(
+    '(%s) refuses whoever accepts none of its media types with 406, as those of services do',
+    async (_name, { path, method }) => {
+      const { fetch } = await start();
+      const ask = (
+        accept: string,
+        as: Record<string, unknown> | null = { tenantId: HOST_TENANT_ID, roles: ['admin'] },
+      ) => fetch(path, { method, as, headers: { accept } });
+      const refused = await ask('text/html');
+      expect(refused.headers.get('content-type')).toBe('application/problem+json');
+      expect(await refused.json()).toMatchObject({
+        status: 406,
+        detail: 'Available media types: application/json, application/problem+json.',
+      });
+      expect((await ask('text/html', null)).status).toBe(401);
+      expect((await ask('text/html, */*;q=0.8')).status).toBe(method === 'GET' ? 200 : 400);
+    },
+  );
 });
 
 describe('methods of a resource', () => {

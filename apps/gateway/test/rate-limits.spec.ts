@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { eventually } from '@plinth/testing/eventually';
+import { infrastructure } from '@plinth/testing/infrastructure';
+import { Redis } from 'ioredis';
 import { networkOf } from '../src/limits/policies';
-import { closeAll, echo, startGateway, startUpstream } from './start-gateway';
+import { RateLimiter } from '../src/limits/rate-limiter';
+import { closeAll, echo, onCloseAll, startGateway, startUpstream } from './start-gateway';
 
 afterEach(closeAll);
 
@@ -151,6 +154,31 @@ describe('rate limits', () => {
     for (let count = 0; count < 3; count++) expect((await fetch('/api/v1/things', { as })).status).toBe(200);
     const metrics = await gateway.metrics.metrics();
     expect(metrics).toMatch(/plinth_gateway_rate_limit_decisions_total\{[^}]*decision="uncounted"[^}]*\} 3/);
+  });
+});
+
+describe('a sliding sum of requests', () => {
+  it('is that of its slices, also where a gateway of a version before adds to them', async () => {
+    const redis = new Redis(infrastructure().redisUrl);
+    onCloseAll(() => redis.disconnect());
+    const limiter = new RateLimiter(redis);
+    const quota = { key: `test:${randomUUID()}`, scope: 'user', limit: 10 } as const;
+    const key = `plinth:limit:${quota.key}`;
+    const slice = Math.floor(Number((await redis.time())[0]) / 3);
+    await redis.hset(key, { [slice - 40]: 100, [slice - 5]: 4 });
+    // What was read in a slice before says nothing now.
+    await redis.hset(key, { '-1': slice - 1, '-2': 99, '-3': slice - 5 });
+    const remaining = [];
+    for (let count = 0; count < 2; count++) remaining.push((await limiter.consume([quota])).remaining);
+    // It takes what it does not know for slices that are over.
+    await redis.hdel(key, '-1', '-2', '-3');
+    await redis.hincrby(key, String(slice), 3);
+    remaining.push((await limiter.consume([quota])).remaining);
+
+    expect(remaining).toEqual([5, 4, 0]);
+    expect((await limiter.consume([quota])).allowed).toBe(false);
+    expect(await redis.hexists(key, String(slice - 40))).toBe(0);
+    expect(await redis.pttl(key)).toBeGreaterThan(60_000);
   });
 });
 

@@ -6,20 +6,23 @@ import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
 import { post, postUntilDone, startGuardedService } from './guarded-service';
-import { closeAll, onCloseAll, startGateway } from './start-gateway';
+import { closeAll, onCloseAll, startGateway, type StartedGateway } from './start-gateway';
 
 afterEach(closeAll);
 
 /** A part of the shared Redis that no other test uses, so that it can be emptied. */
 const OWN_DATABASE = 7;
 
-/** A proxy of Redis that can delay its responses. */
+const uncounted = async ({ gateway }: StartedGateway): Promise<boolean> =>
+  /decision="uncounted"/.test(await gateway.metrics.metrics());
+
+/** A proxy of Redis that can delay its responses, and knows what it was sent. */
 async function startSlowProxy() {
   const redis = new URL(infrastructure().redisUrl);
-  const proxy = { delayMilliseconds: 0, url: '' };
+  const proxy = { delayMilliseconds: 0, url: '', sent: '' };
   const server = createServer((client) => {
     const target = connect(Number(redis.port), redis.hostname);
-    client.pipe(target);
+    client.on('data', (chunk) => (proxy.sent += chunk)).pipe(target);
     let order = Promise.resolve();
     target.on('data', (chunk) => {
       const held = pause(proxy.delayMilliseconds);
@@ -61,9 +64,6 @@ describe('idempotency keys while Redis loses all data again and again', () => {
 describe('a slow Redis', () => {
   const SCALED = { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '800', IDEMPOTENCY_MARKER_MILLISECONDS: '1200' };
   const LONGER_THAN_ANYBODY_WAITS = 3_000;
-
-  const uncounted = async ({ gateway }: Awaited<ReturnType<typeof startGateway>>): Promise<boolean> =>
-    /decision="uncounted"/.test(await gateway.metrics.metrics());
 
   it('is waited for as long as it responds within a second', async () => {
     const proxy = await startSlowProxy();
@@ -111,6 +111,30 @@ describe('a Redis that sets a marker when its gateway has given up already', () 
     });
     expect([...new Set(statuses)]).toEqual([503, 201]);
     expect(service.effects()).toBe(1);
+  });
+
+  it('neither where its client has left meanwhile', async () => {
+    const proxy = await startSlowProxy();
+    const service = await startGuardedService();
+    const gateway = await startGateway({ things: service.url }, { REDIS_URL: proxy.url });
+    const as = { tenantId: undefined };
+    await gateway.token(as);
+    // Without a body it is certain that the request is counted and its key claimed together.
+    const deletion = { method: 'DELETE', headers: { 'idempotency-key': randomUUID() }, as };
+    const remove = (signal: AbortSignal | null = null) =>
+      gateway.fetch('/api/v1/things/1', { ...deletion, signal });
+    proxy.delayMilliseconds = 1_500;
+    const leaving = new AbortController();
+    const left = remove(leaving.signal).catch(() => 'left');
+    await eventually(() => proxy.sent.includes('plinth:idempotency:'));
+    leaving.abort();
+    await left;
+    await eventually(() => uncounted(gateway));
+    proxy.delayMilliseconds = 0;
+
+    const statuses: number[] = [];
+    await eventually(async () => statuses.push((await remove()).status) && statuses.at(-1) !== 503);
+    expect(statuses.at(-1)).toBe(201);
   });
 });
 

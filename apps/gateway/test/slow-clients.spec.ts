@@ -12,6 +12,8 @@ const SLOW_READERS = 8;
 /** More than the system holds on its own on the way to a client; made once, so that the service is never busy. */
 const LARGE = Buffer.from(JSON.stringify('x'.repeat(32 * 1024 * 1024)));
 
+const MULTIPART = 'Content-Type: multipart/form-data; boundary=x';
+
 const startService = () =>
   startUpstream((request, response) => {
     request.resume().once('end', () => {
@@ -46,22 +48,28 @@ const expectServed = async ({ port }: GatewayProcess, credential: string): Promi
 };
 
 describe('hundreds of slow clients', () => {
-  it('get 408 for headers and bodies that never end, while other clients are served', async () => {
+  it('get 408 for headers, bodies and uploads that never end, while other clients are served', async () => {
     const gateway = await startGatewayProcess(
       { things: await startService() },
-      { HEADERS_TIMEOUT_MILLISECONDS: '2000', BODY_TIMEOUT_MILLISECONDS: '2000' },
+      {
+        HEADERS_TIMEOUT_MILLISECONDS: '2000',
+        BODY_TIMEOUT_MILLISECONDS: '2000',
+        UPLOAD_RATE_MILLISECONDS: '2000',
+      },
     );
     const credential = `Authorization: Bearer ${await gateway.token()}`;
     const head = requestHead('POST /api/v1/things', credential, 'Content-Length: 10');
     const silent = many(() => open(gateway.port, ''));
     const heads = many(() => open(gateway.port, 'GET /api/v1/things HTTP/1.1\r\nHost: a\r\nX-Slow: '));
     const bodies = many(() => open(gateway.port, `${head}12`));
+    const upload = requestHead('POST /api/v1/files', credential, MULTIPART, 'Content-Length: 10000');
+    const uploads = many(() => open(gateway.port, `${upload}--x`));
     for (const { socket } of heads) {
       const dripping = setInterval(() => socket.write('a'), 100);
       socket.once('close', () => clearInterval(dripping));
     }
     await expectServed(gateway, credential);
-    const text = await Promise.all([...silent, ...heads, ...bodies].map(({ closed }) => closed));
+    const text = await Promise.all([...silent, ...heads, ...bodies, ...uploads].map(({ closed }) => closed));
     expect(text.filter((text) => !text.startsWith('HTTP/1.1 408 '))).toEqual([]);
     await expectServed(gateway, credential);
   });
@@ -70,22 +78,18 @@ describe('hundreds of slow clients', () => {
     const gateway = await startGatewayProcess(
       { things: await startService() },
       {
-        UPSTREAM_TIMEOUT_MILLISECONDS: '500',
-        IDLE_TIMEOUT_MILLISECONDS: '2000',
+        // Shorter than the pauses, and longer than a busy machine takes to respond to the others.
+        UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: '1500',
+        UPLOAD_RATE_MILLISECONDS: '3000',
         BREAKER_FAILURES_MAX: '3',
         BREAKER_OPEN_MILLISECONDS: '60000',
       },
     );
     const credential = `Authorization: Bearer ${await gateway.token()}`;
-    const head = requestHead(
-      'POST /api/v1/files',
-      credential,
-      'Content-Type: multipart/form-data; boundary=x',
-      'Content-Length: 100',
-    );
+    const head = requestHead('POST /api/v1/files', credential, MULTIPART, 'Content-Length: 100');
     const uploads = Array.from({ length: 10 }, () => open(gateway.port, `${head}--x`));
     const text = await Promise.all(uploads.map(({ closed }) => closed));
-    expect(text.filter((text) => text.startsWith('HTTP/1.1 503 '))).toEqual([]);
+    expect(text.filter((text) => !text.startsWith('HTTP/1.1 408 '))).toEqual([]);
     await expectServed(gateway, credential);
   });
 

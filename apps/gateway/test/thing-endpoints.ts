@@ -127,6 +127,7 @@ export const thingEndpoints = {
     access: authenticated,
     upload: true,
     success: { status: 201, body: z.unknown() },
+    rateLimitClass: 'expensive',
   }),
   watchThings: endpoint({
     method: 'GET',

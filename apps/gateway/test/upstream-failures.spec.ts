@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
@@ -65,7 +66,7 @@ describe('a service that is down', () => {
     const upstream = await startSocketUpstream((socket) => socket.destroy());
     const { fetch, gateway } = await startGateway(
       { things: upstream.url },
-      { BREAKER_FAILURES_MAX: '3', BREAKER_OPEN_MILLISECONDS: '300' },
+      { BREAKER_FAILURES_MAX: '3', BREAKER_OPEN_MILLISECONDS: '1000' },
     );
     for (let count = 0; count < 3; count++) await fetch('/api/v1/things', { method: 'POST', body: '{}' });
     const before = upstream.count();
@@ -149,7 +150,31 @@ describe('a slow service', () => {
     });
     const { fetch } = await startGateway({ things: upstream }, { UPSTREAM_TIMEOUT_MILLISECONDS: '100' });
     expect((await fetch('/api/v1/things/x', { method: 'PUT', body: '{}' })).status).toBe(200);
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    expect((await fetch('/api/v1/files', { method: 'POST', body: 'x', headers })).status).toBe(200);
     expect((await fetch('/api/v1/things')).status).toBe(503);
+  });
+
+  it('makes an upload that it does not read get 503, however short connections may be idle', async () => {
+    const upstream = await startUpstream(() => undefined);
+    const gateway = await startGateway(
+      { things: upstream },
+      { IDLE_TIMEOUT_MILLISECONDS: '200', UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: '1000' },
+    );
+    const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': 64 * 1024 * 1024 };
+    const authorization = `Bearer ${await gateway.token()}`;
+    const path = '/api/v1/files';
+    const request = httpRequest({
+      port: gateway.port,
+      method: 'POST',
+      path,
+      headers: { ...headers, authorization },
+    });
+    request.on('error', () => undefined);
+    request.write(Buffer.alloc(16 * 1024 * 1024));
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(503);
+    request.destroy();
   });
 
   it('does not slow other services, and gets a limited number of concurrent requests', async () => {
@@ -320,6 +345,24 @@ describe('streams through the gateway', () => {
     expect(received!.body).toContain('a,b\r\n'.repeat(100_000));
     expect(received!.claims.caller).toMatchObject({ userId: 'ada' });
     expect(received!.url).toBe('/api/v1/files');
+  });
+
+  it('tell a client that waits with its upload to go on', async () => {
+    const upstream = await startUpstream((request, response) => {
+      void receive(request).then(({ body }) => sendJson(response, 201, { body }));
+    });
+    const { port, token } = await startGateway({ things: upstream });
+    const headers = {
+      authorization: `Bearer ${await token()}`,
+      'content-type': 'multipart/form-data; boundary=x',
+      'content-length': 5,
+      expect: '100-continue',
+    };
+    const upload = httpRequest({ port, method: 'POST', path: '/api/v1/files', headers, agent: false });
+    upload.on('error', () => undefined).on('continue', () => upload.end('--x--'));
+    upload.flushHeaders();
+    const [{ statusCode }] = (await once(upload, 'response')) as [IncomingMessage];
+    expect(statusCode).toBe(201);
   });
 
   it('deliver downloads with their type, name and size', async () => {

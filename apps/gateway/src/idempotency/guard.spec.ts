@@ -15,7 +15,7 @@ describe('a request with a key while Redis is away', () => {
     const space = { tenantId: 'acme', userId: 'ada', method: 'POST', path: '/things', key: 'k' };
     const execute = jest.fn();
 
-    await expect(guard.run(space, 'fingerprint', execute)).rejects.toMatchObject({
+    await expect(guard.run(guard.begin(space, 'fingerprint'), execute)).rejects.toMatchObject({
       slug: 'idempotency-unavailable',
     });
 
@@ -33,12 +33,14 @@ describe('a request with a key that waits before it runs', () => {
       onStoreError: () => undefined,
     } as unknown as GuardDeps);
   const space = { tenantId: 'acme', userId: 'ada', method: 'POST', path: '/things', key: 'k' };
-  const runAfterWaiting = (hold: () => Promise<boolean>, effect: () => void) =>
-    aGuard(hold).run(space, 'fingerprint', async (_operationId, holdKey) => {
+  const runAfterWaiting = (hold: () => Promise<boolean>, effect: () => void) => {
+    const guard = aGuard(hold);
+    return guard.run(guard.begin(space, 'fingerprint'), async (_operationId, holdKey) => {
       await holdKey();
       effect();
       return undefined;
     });
+  };
 
   it('does not run where its key has passed to another attempt meanwhile', async () => {
     const effect = jest.fn();

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Counter } from 'prom-client';
 import type { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
 import { platformProblems } from '@plinth/contracts/platform/problems';
-import { operationIdOf, type Claim, type KeySpace, type IdempotencyRecords, type Run } from './records';
+import { newRun, type Claim, type KeySpace, type IdempotencyRecords, type Run } from './records';
 
 export interface IdempotencySettings {
   /** Lower case. */
@@ -84,26 +83,28 @@ export class IdempotencyGuard {
   }
 
   /**
-   * Runs the operation unless it has run before, and returns its response.
+   * Begins an attempt at the operation of a key, for `run`.
    * @param fingerprint of the body, by which another request with the same key is recognized
+   */
+  begin(space: KeySpace, fingerprint: string): Run {
+    const run = newRun(space, fingerprint);
+    this.deps.onCheckpoint('before-marker');
+    return run;
+  }
+
+  /**
+   * Runs the operation unless it has run before, and returns its response.
+   * @param hasKey whether it was claimed already
    * `execute` returns undefined when the response was streamed to the client because it is too large to be stored. Where it
    * waits before it sends the request, it calls `hold` then: the key may have passed to another attempt meanwhile.
    * A response that is not to be replayed is not stored: a retry runs again, with the same operation id.
    */
   async run(
-    space: KeySpace,
-    fingerprint: string,
+    run: Run,
     execute: Execute,
-    { isReplayed = true }: { isReplayed?: boolean } = {},
+    { isReplayed = true, hasKey = false }: { isReplayed?: boolean; hasKey?: boolean } = {},
   ): Promise<CompleteResponse | undefined> {
-    const run = {
-      operationId: operationIdOf(space),
-      owner: space,
-      run: randomUUID(),
-      fingerprint,
-    };
-    this.deps.onCheckpoint('before-marker');
-    const claim = await this.claim(run);
+    const claim: Claim = hasKey ? { state: 'claimed' } : await this.claim(run);
     this.deps.outcomes.inc({ outcome: claim.state });
     if (claim.state === 'replayed') {
       const { status, headers, body: replayed } = claim.response;
@@ -117,6 +118,15 @@ export class IdempotencyGuard {
     if (claim.state === 'in-progress') throw inProgress(claim.expiresInMilliseconds);
     this.deps.onCheckpoint('after-marker');
     return this.execute(run, execute, isReplayed);
+  }
+
+  /**
+   * Gives up an attempt that did not learn in time whether it has its key. A slow Redis may set the marker yet: then the
+   * client's next attempt is not to wait for it to expire.
+   */
+  abandon(run: Run): void {
+    // That Redis is away has been said.
+    this.deps.records.release(run).catch(() => undefined);
   }
 
   private async execute(
@@ -160,9 +170,7 @@ export class IdempotencyGuard {
     } catch (cause) {
       this.deps.outcomes.inc({ outcome: 'unavailable' });
       this.deps.onStoreError(cause);
-      // A slow Redis may set the marker yet: then the client's next attempt is not to wait for it to expire.
-      // That Redis is away has been said.
-      this.deps.records.release(run).catch(() => undefined);
+      this.abandon(run);
       throw platformProblems['idempotency-unavailable'](
         'Idempotency keys cannot be checked now; the request was not executed.',
         {

@@ -10,11 +10,13 @@
  * lose everything: then a second request runs. That is harmless because both carry the same operation id, and the service
  * stores that id together with the effect, under a unique index: the second run finds the first effect.
  */
+import { randomUUID } from 'node:crypto';
 import type { ShareOwner, ShareScope } from '@plinth/kernel/fair-shares';
 import { uuidFrom } from '@plinth/kernel/uuid-from';
 import type { Redis } from 'ioredis';
 import type { CompleteResponse } from '../request-context';
 import { redisScript } from '../redis-script';
+import { SLIDING_SUM } from '../sliding-sum';
 
 export interface RecordSettings {
   retentionSeconds: number;
@@ -33,17 +35,33 @@ export type Claim =
 const KEY_PREFIX = 'plinth:idempotency:';
 const COUNTER_PREFIX = 'plinth:idempotency-bytes';
 
-/** KEYS: the key. ARGV: run, fingerprint, milliseconds of the marker. */
-const CLAIM = `
+/** Has a script set the marker of a key that has no record, as part of something else; returns whether it did. */
+export const MARK_FUNCTION = `
+local function mark(key, run, fingerprint, milliseconds)
+  if redis.call('HSETNX', key, 'run', run) == 0 then return false end
+  redis.call('HSET', key, 'fingerprint', fingerprint)
+  redis.call('PEXPIRE', key, milliseconds)
+  return true
+end
+`;
+
+/**
+ * A run that claims its key again, since it did not learn that it has it, has it still.
+ *
+ * KEYS: the key. ARGV: run, fingerprint, milliseconds of the marker.
+ */
+const CLAIM = `${MARK_FUNCTION}
+if mark(KEYS[1], ARGV[1], ARGV[2], ARGV[3]) then return { 'claimed' } end
 local record = redis.call('HMGET', KEYS[1], 'run', 'fingerprint', 'status', 'headers', 'body')
 if record[3] then
   if record[2] ~= ARGV[2] then return { 'mismatch' } end
   return { 'replayed', record[3], record[4], record[5] }
 end
-if record[1] then return { 'in-progress', redis.call('PTTL', KEYS[1]) } end
-redis.call('HSET', KEYS[1], 'run', ARGV[1], 'fingerprint', ARGV[2])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return { 'claimed' }
+if record[1] == ARGV[1] then
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  return { 'claimed' }
+end
+return { 'in-progress', redis.call('PTTL', KEYS[1]) }
 `;
 
 /** The retention time is counted in so many slices, so that what expires is soon free again. */
@@ -55,25 +73,18 @@ const RECORD_BYTES = 400;
  * A response is stored by the run that holds the key, or after the marker expired; never over that of another run. One
  * that exceeds a share is not stored, and its marker is deleted.
  *
- * KEYS: the key, and the counters of bytes of all, of the tenant and of the user: hashes from slice of time to bytes.
+ * KEYS: the key, and the counters of bytes of all, of the tenant and of the user: sliding sums.
  * ARGV: run, fingerprint, seconds of retention, status, headers, body, bytes of all responses together.
  * The shares are those of FairShares: a tenant may hold as much as is free, a user half of that.
  */
-const STORE = `
-local run = redis.call('HGET', KEYS[1], 'run')
-if run and run ~= ARGV[1] then return 'other' end
-if redis.call('HEXISTS', KEYS[1], 'status') == 1 then return 'other' end
+const STORE = `${SLIDING_SUM}
+local held = redis.call('HMGET', KEYS[1], 'run', 'status')
+if held[2] or (held[1] and held[1] ~= ARGV[1]) then return 'other' end
 local retention = tonumber(ARGV[3])
 local slice = math.floor(tonumber(redis.call('TIME')[1]) * ${SLICES} / retention)
+local milliseconds = math.ceil(retention * 1000 / ${SLICES}) * ${SLICES + 1}
 local used = {}
-for i = 2, 4 do
-  local entries = redis.call('HGETALL', KEYS[i])
-  used[i] = 0
-  for j = 1, #entries, 2 do
-    if tonumber(entries[j]) >= slice - ${SLICES} then used[i] = used[i] + tonumber(entries[j + 1])
-    else redis.call('HDEL', KEYS[i], entries[j]) end
-  end
-end
+for i = 2, 4 do used[i] = readSum(KEYS[i], slice, ${SLICES}, milliseconds).used end
 local bytes = #ARGV[5] + #ARGV[6] + ${RECORD_BYTES}
 local free = tonumber(ARGV[7]) - used[2]
 local refused
@@ -84,10 +95,7 @@ if refused then
   redis.call('DEL', KEYS[1])
   return refused
 end
-for i = 2, 4 do
-  redis.call('HINCRBY', KEYS[i], slice, bytes)
-  redis.call('EXPIRE', KEYS[i], retention + math.ceil(retention / ${SLICES}))
-end
+for i = 2, 4 do addToSum(KEYS[i], slice, bytes) end
 redis.call('HSET', KEYS[1], 'run', ARGV[1], 'fingerprint', ARGV[2], 'status', ARGV[4], 'headers', ARGV[5], 'body', ARGV[6])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 'stored'
@@ -146,7 +154,7 @@ export class IdempotencyRecords {
 
   async claim({ operationId, run, fingerprint }: Run): Promise<Claim> {
     const values = [run, fingerprint, this.settings.markerMilliseconds];
-    const result = await this.scripts.claim([KEY_PREFIX + operationId], values);
+    const result = await this.scripts.claim([recordKeyOf({ operationId })], values);
     const [state, ...rest] = result as [Buffer, ...Buffer[]];
     switch (state.toString()) {
       case 'claimed':
@@ -163,7 +171,7 @@ export class IdempotencyRecords {
   /** Lets the marker of a run last anew; returns false where it expired and another run has the key since. */
   async hold({ operationId, run, fingerprint }: Run): Promise<boolean> {
     const values = [run, fingerprint, this.settings.markerMilliseconds];
-    return (await this.scripts.hold([KEY_PREFIX + operationId], values)) === 1;
+    return (await this.scripts.hold([recordKeyOf({ operationId })], values)) === 1;
   }
 
   /** Replaces the marker by the response. Where that exceeds a share it is deleted, and the share is returned. */
@@ -176,15 +184,18 @@ export class IdempotencyRecords {
     const values = [run, fingerprint, retentionSeconds, ...response, bytesMax];
     const tenant = `:${owner.tenantId}`;
     const counters = ['', tenant, `${tenant}:${owner.userId}`].map((name) => COUNTER_PREFIX + name);
-    const result = String(await this.scripts.store([KEY_PREFIX + operationId, ...counters], values));
+    const result = String(await this.scripts.store([recordKeyOf({ operationId }), ...counters], values));
     return result === 'stored' || result === 'other' ? undefined : (result as ShareScope);
   }
 
   /** Deletes the marker, so that the next attempt runs at once. */
   async release({ operationId, run }: Run): Promise<void> {
-    await this.scripts.release([KEY_PREFIX + operationId], [run]);
+    await this.scripts.release([recordKeyOf({ operationId })], [run]);
   }
 }
+
+/** The key in Redis of a run. */
+export const recordKeyOf = ({ operationId }: Pick<Run, 'operationId'>): string => KEY_PREFIX + operationId;
 
 const toResponse = ([status, headers, body]: Buffer[]): CompleteResponse => ({
   status: Number(status),
@@ -192,7 +203,18 @@ const toResponse = ([status, headers, body]: Buffer[]): CompleteResponse => ({
   body: body!.length === 0 ? undefined : body,
 });
 
+/**
+ * Begins an attempt at the operation of a key.
+ * @param fingerprint of the body, by which another request with the same key is recognized
+ */
+export const newRun = (space: KeySpace, fingerprint: string): Run => ({
+  operationId: operationIdOf(space),
+  owner: space,
+  run: randomUUID(),
+  fingerprint,
+});
+
 /** The same operation has the same id; nothing about the key can be read from it. */
-export function operationIdOf({ tenantId, userId, method, path, key }: KeySpace): string {
+function operationIdOf({ tenantId, userId, method, path, key }: KeySpace): string {
   return uuidFrom(JSON.stringify([tenantId, userId, method, path, key]));
 }

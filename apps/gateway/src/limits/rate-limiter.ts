@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
+import { MARK_FUNCTION, recordKeyOf, type Run } from '../idempotency/records';
 import { redisScript, type RedisScript } from '../redis-script';
+import { SLIDING_SUM } from '../sliding-sum';
 import { WINDOW_SECONDS, type Quota, type Scope } from './policies';
 
 /** Whether a request is allowed, and what is left of the quota that runs out first. */
@@ -11,43 +13,43 @@ export interface Decision {
   resetSeconds: number;
   /** False when Redis was unavailable, so that the request was allowed without being counted. */
   counted: boolean;
+  /** Whether the run of the request has its idempotency key; where not, the key is still to be claimed. */
+  hasKey: boolean;
 }
 
 /** The window slides in slices: requests leave it slice by slice, and it never holds more than the limit. */
 const SLICES = 20;
 const SLICE_MILLISECONDS = (WINDOW_SECONDS * 1000) / SLICES;
+const KEPT_MILLISECONDS = WINDOW_SECONDS * 1000 + 2 * SLICE_MILLISECONDS;
 
 /**
  * Decides a batch of requests in one step for all gateways. Requests with the same counters are a group; as many of each
  * group are allowed as there is room for.
  *
- * KEYS: the counters, each once: a hash from slice to number of requests.
- * ARGV: the limits of the counters, then for each group the number of requests, the number and the indexes of its counters.
+ * KEYS: the counters, each once: a sliding sum of requests. Then the idempotency keys of requests.
+ * ARGV: the number of counters, the milliseconds of a marker, the limits of the counters, then for each group the number of
+ * requests, the number and the indexes of its counters, and the number of its idempotency keys with, for each, the place of
+ * its request in the group, its run and its fingerprint.
  * Returns for each group: how many are allowed, the index of the decisive counter, what remains of it, milliseconds
- * until it grows.
+ * until it grows. Then for each idempotency key whether its run has it now: the request is allowed, and there is no record. What
+ * a record holds may be large, and others would wait for it, so it is asked for by a call of its own.
  * The clock is that of the Redis server, so that the clocks of the gateways may differ.
  */
-const SCRIPT = `
+const SCRIPT = `${SLIDING_SUM}${MARK_FUNCTION}
+local counterCount = tonumber(ARGV[1])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local slice = math.floor(now / ${SLICE_MILLISECONDS})
 local counters = {}
-for i = 1, #KEYS do
-  local entries = redis.call('HGETALL', KEYS[i])
-  local counter = { used = 0, added = 0, oldest = slice, limit = tonumber(ARGV[i]) }
-  for j = 1, #entries, 2 do
-    local at = tonumber(entries[j])
-    if at >= slice - ${SLICES} then
-      counter.used = counter.used + tonumber(entries[j + 1])
-      if at < counter.oldest then counter.oldest = at end
-    else
-      redis.call('HDEL', KEYS[i], entries[j])
-    end
-  end
+for i = 1, counterCount do
+  local counter = readSum(KEYS[i], slice, ${SLICES}, ${KEPT_MILLISECONDS})
+  counter.added = 0
+  counter.limit = tonumber(ARGV[i + 2])
   counters[i] = counter
 end
 local results = {}
-local at = #KEYS + 1
+local marks = {}
+local at = counterCount + 3
 while at <= #ARGV do
   local passing, count = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
   local decisive, room = nil, nil
@@ -67,12 +69,19 @@ while at <= #ARGV do
   results[#results + 1] = room - passing
   results[#results + 1] = (counters[decisive].oldest + ${SLICES + 1}) * ${SLICE_MILLISECONDS} - now
   at = at + count + 2
-end
-for i = 1, #KEYS do
-  if counters[i].added > 0 then
-    redis.call('HINCRBY', KEYS[i], slice, counters[i].added)
-    redis.call('PEXPIRE', KEYS[i], ${WINDOW_SECONDS * 1000 + 2 * SLICE_MILLISECONDS})
+  local keys = tonumber(ARGV[at])
+  at = at + 1
+  for k = 1, keys do
+    local isAllowed = tonumber(ARGV[at]) < passing
+    local key = KEYS[counterCount + #marks + 1]
+    local isMarked = isAllowed and mark(key, ARGV[at + 1], ARGV[at + 2], ARGV[2])
+    marks[#marks + 1] = isMarked and 1 or 0
+    at = at + 3
   end
+end
+for i = 1, #marks do results[#results + 1] = marks[i] end
+for i = 1, counterCount do
+  if counters[i].added > 0 then addToSum(KEYS[i], slice, counters[i].added) end
 end
 return results
 `;
@@ -81,9 +90,13 @@ return results
 interface Group {
   quotas: readonly Quota[];
   resolves: ((decision: Decision) => void)[];
+  /** The runs of those with an idempotency key, and the places of their requests in the group. */
+  runs: { place: number; run: Run }[];
 }
 
 const BATCH_GROUPS_MAX = 256;
+/** Further ones claim their keys by calls of their own, since nothing else is done in Redis while a script runs. */
+const BATCH_RUNS_MAX = 256;
 /** After an error of Redis requests are allowed uncounted for this time, so that an outage slows few of them. */
 const REDIS_RETRY_MILLISECONDS = 1_000;
 const KEY_PREFIX = 'plinth:limit:';
@@ -96,24 +109,42 @@ const KEY_PREFIX = 'plinth:limit:';
 export class RateLimiter {
   /** By the key of the first counter: requests that share it share all counters. */
   private waiting = new Map<string, Group>();
+  private waitingRuns = 0;
   private isRunning = false;
   private uncountedUntil = 0;
 
   private readonly script: RedisScript;
 
-  constructor(redis: Redis) {
+  /** @param markerMilliseconds of idempotency keys; without it they are in another Redis */
+  constructor(
+    redis: Redis,
+    private readonly markerMilliseconds?: number,
+  ) {
     this.script = redisScript(redis, 'plinthDecide', SCRIPT);
   }
 
-  consume(quotas: readonly Quota[]): Promise<Decision> {
+  /**
+   * Counts a request.
+   * @param run claims its idempotency key in the same call of Redis, where the request is allowed and the key is new
+   */
+  consume(quotas: readonly Quota[], run?: Run): Promise<Decision> {
     if (performance.now() < this.uncountedUntil) return Promise.resolve(uncounted(quotas));
     return new Promise((resolve) => {
-      const { key } = quotas[0]!;
-      const group = this.waiting.get(key);
-      if (group) group.resolves.push(resolve);
-      else this.waiting.set(key, { quotas, resolves: [resolve] });
+      const group = this.groupOf(quotas);
+      const place = group.resolves.push(resolve) - 1;
+      if (run && this.markerMilliseconds !== undefined && this.waitingRuns < BATCH_RUNS_MAX) {
+        group.runs.push({ place, run });
+        this.waitingRuns++;
+      }
       this.scheduleRun();
     });
+  }
+
+  private groupOf(quotas: readonly Quota[]): Group {
+    const { key } = quotas[0]!;
+    let group = this.waiting.get(key);
+    if (!group) this.waiting.set(key, (group = { quotas, resolves: [], runs: [] }));
+    return group;
   }
 
   /** Runs once this turn of the event loop has read all requests that have arrived. */
@@ -132,52 +163,78 @@ export class RateLimiter {
   /** Takes the groups that have waited longest. A new map leaves nothing behind, as one does whose entries are deleted. */
   private takeBatch(): Group[] {
     const groups = [...this.waiting];
-    this.waiting = new Map(groups.slice(BATCH_GROUPS_MAX));
+    this.leave(groups.slice(BATCH_GROUPS_MAX));
     return groups.slice(0, BATCH_GROUPS_MAX).map(([, group]) => group);
+  }
+
+  private leave(groups: readonly [string, Group][]): void {
+    this.waiting = new Map(groups);
+    this.waitingRuns = groups.reduce((sum, [, { runs }]) => sum + runs.length, 0);
   }
 
   private async decide(groups: readonly Group[]): Promise<void> {
     const indexes = new Map<string, number>();
     const counters: Quota[] = [];
-    const wanted: number[] = [];
-    for (const { quotas, resolves } of groups) {
+    const claimed: Run[] = [];
+    const wanted: (number | string)[] = [];
+    for (const { quotas, resolves, runs } of groups) {
       wanted.push(resolves.length, quotas.length);
       for (const quota of quotas) {
         let index = indexes.get(quota.key);
         if (index === undefined) indexes.set(quota.key, (index = counters.push(quota)));
         wanted.push(index);
       }
+      wanted.push(runs.length);
+      for (const { place, run } of runs) {
+        claimed.push(run);
+        wanted.push(place, run.run, run.fingerprint);
+      }
     }
     try {
-      const results = await this.run(counters, wanted);
-      groups.forEach((group, index) =>
-        resolveGroup(group, counters, results.slice(index * 4, index * 4 + 4)),
-      );
+      const results = await this.run(counters, claimed, wanted);
+      const marks = results.slice(groups.length * 4);
+      groups.forEach((group, index) => {
+        const decided = results.slice(index * 4, index * 4 + 4);
+        resolveGroup(group, counters, decided, marks.splice(0, group.runs.length));
+      });
     } catch {
       this.uncountedUntil = performance.now() + REDIS_RETRY_MILLISECONDS;
       // Those that came meanwhile have waited already, and are not made to wait for the next one to fail.
       const late = [...this.waiting.values()];
-      this.waiting = new Map();
+      this.leave([]);
       for (const { quotas, resolves } of [...groups, ...late])
         resolves.forEach((resolve) => resolve(uncounted(quotas)));
     }
   }
 
-  private run(counters: readonly Quota[], wanted: readonly number[]): Promise<number[]> {
-    const keys = counters.map(({ key }) => KEY_PREFIX + key);
+  private run(
+    counters: readonly Quota[],
+    claimed: readonly Run[],
+    wanted: readonly (number | string)[],
+  ): Promise<number[]> {
+    const keys = [...counters.map(({ key }) => KEY_PREFIX + key), ...claimed.map(recordKeyOf)];
     const limits = counters.map(({ limit }) => limit);
-    return this.script(keys, [...limits, ...wanted]) as Promise<number[]>;
+    const values = [counters.length, this.markerMilliseconds ?? 0, ...limits, ...wanted];
+    return this.script(keys, values) as Promise<number[]>;
   }
 }
 
 /** The first requests of a group are allowed, each leaving one less. */
-function resolveGroup({ resolves }: Group, counters: readonly Quota[], result: readonly number[]): void {
-  const [passing, decisive, remaining, milliseconds] = result as [number, number, number, number];
+function resolveGroup(
+  { resolves, runs }: Group,
+  counters: readonly Quota[],
+  decided: readonly number[],
+  marks: readonly number[],
+): void {
+  const [passing, decisive, remaining, milliseconds] = decided as [number, number, number, number];
   const { scope } = counters[decisive - 1]!;
   const resetSeconds = Math.max(Math.ceil(milliseconds / 1000), 1);
+  const havingKey = new Set(runs.filter((_, index) => marks[index] === 1).map(({ place }) => place));
   resolves.forEach((resolve, index) => {
     const left = Math.max(passing - 1 - index, 0);
-    resolve({ allowed: index < passing, scope, remaining: remaining + left, resetSeconds, counted: true });
+    const allowed = index < passing;
+    const hasKey = havingKey.has(index);
+    resolve({ allowed, scope, remaining: remaining + left, resetSeconds, counted: true, hasKey });
   });
 }
 
@@ -189,5 +246,6 @@ function uncounted(quotas: readonly Quota[]): Decision {
     remaining: narrowest.limit,
     resetSeconds: WINDOW_SECONDS,
     counted: false,
+    hasKey: false,
   };
 }

@@ -1,10 +1,14 @@
 import type { Response } from 'express';
+import { sessionEndpoints } from '@plinth/contracts/platform/session-endpoints';
 import type { ConsoleConfiguration } from '@plinth/contracts/platform/shapes';
+import { requireAcceptable } from '@plinth/http/acceptable';
 import { notFound } from '@plinth/kernel/problem';
 import type { z } from 'zod';
 import { pageWithScripts } from './page-scripts';
 import { onlyMethods, type PageGroup } from './pages';
 import { mountAssets, sendWebPage, type WebFiles } from './web-files';
+
+const { getConsoleConfiguration } = sessionEndpoints;
 
 type Configuration = z.input<typeof ConsoleConfiguration>;
 
@@ -24,7 +28,8 @@ export const consolePages = (files: WebFiles, configuration: Configuration): Pag
   path: '/console',
   unlimited: true,
   mount(app) {
-    app.get('/console/configuration', (_request, response) => {
+    app.get(getConsoleConfiguration.path, (request, response) => {
+      requireAcceptable(getConsoleConfiguration, request);
       response.set('cache-control', 'no-store').json(configuration);
     });
     onlyMethods(app, '/console/configuration', 'GET', 'HEAD');

@@ -13,15 +13,19 @@ interface Document {
 
 /** Serves a document at a path, with an entity tag. */
 export function mountDocument(app: Express, path: string, { type, make, fileName }: Document): void {
-  let made: { text: string; etag: string } | undefined;
+  let made: { bytes: Buffer; etag: string } | undefined;
   app.get(path, (_request, response) => {
     if (made === undefined) {
-      const text = make();
-      made = { text, etag: hashedEntityTag(text) };
+      const bytes = Buffer.from(make());
+      made = { bytes, etag: hashedEntityTag([bytes]) };
     }
-    response.set('content-type', type).set('cache-control', 'public, max-age=3600').set('etag', made.etag);
+    response
+      .set('content-type', `${type}; charset=utf-8`)
+      .set('cache-control', 'public, max-age=3600')
+      .set('etag', made.etag);
     if (fileName !== undefined) response.set('content-disposition', `attachment; filename="${fileName}"`);
-    response.send(made.text);
+    // The same bytes for all: of a text, each response would be a copy, for as long as its client does not read it.
+    response.send(made.bytes);
   });
   onlyMethods(app, path, 'GET', 'HEAD');
 }

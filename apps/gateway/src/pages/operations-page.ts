@@ -9,12 +9,11 @@ import {
 import { readJson } from '@plinth/http/body';
 import { statusByKind } from '@plinth/http/problem-details';
 import type { Caller } from '@plinth/kernel/caller';
-import { malformed, notFound, Problem } from '@plinth/kernel/problem';
+import { invalid, malformed, Problem } from '@plinth/kernel/problem';
 import { parseInput } from '@plinth/kernel/validation';
 import { hashOf } from '@plinth/runtime/rpc/signed-caller';
 import type { z } from 'zod';
 import type { IdempotencyGuard } from '../idempotency/guard';
-import { requireAccess } from '../identity/access';
 import type { Tenants } from '../identity/tenants';
 import type { GatewayMetrics } from '../metrics';
 import type { Upstream } from '../proxy/upstream';
@@ -44,20 +43,17 @@ export const operationsPage = (parts: Parts): PageGroup => ({
   path: '/operations',
   mount(app, identityOf, contextOf) {
     app.get('/operations', async (request, response) => {
-      const caller = signedInCaller(request, identityOf, parts.tenants);
-      requireAccess(getOperations.access, {}, caller);
+      signedInCaller(getOperations, request, identityOf, parts.tenants);
       response.set('cache-control', 'no-store').json(await readOperations(parts));
     });
     onlyMethods(app, '/operations', 'GET', 'HEAD');
     app.get(listDeadLetters.path, async (request, response) => {
-      const caller = signedInCaller(request, identityOf, parts.tenants);
-      requireAccess(listDeadLetters.access, {}, caller);
+      const caller = signedInCaller(listDeadLetters, request, identityOf, parts.tenants);
       response.set('cache-control', 'no-store').json(await readDeadLetters(caller, parts));
     });
     onlyMethods(app, listDeadLetters.path, 'GET', 'HEAD');
     app.post(replayDeadLetters.path, async (request) => {
-      const caller = signedInCaller(request, identityOf, parts.tenants);
-      requireAccess(replayDeadLetters.access, {}, caller);
+      const caller = signedInCaller(replayDeadLetters, request, identityOf, parts.tenants);
       const context = contextOf(request);
       context.send(await replayOnce(context, caller, parts));
     });
@@ -145,7 +141,7 @@ async function replayOnce(context: RequestContext, caller: Caller, parts: Parts)
   if (key === undefined) return execute();
   const { tenantId, userId } = caller;
   const space = { tenantId, userId, method: context.method, path, key };
-  return (await guard.run(space, bodyHash, execute))!;
+  return (await guard.run(guard.begin(space, bodyHash), execute))!;
 }
 
 async function replay(
@@ -154,7 +150,7 @@ async function replay(
   { upstreams, callerKeys, guard }: Parts,
 ): Promise<ReplayedDeadLetters> {
   const upstream = upstreams.find(({ service }) => service === body.service);
-  if (!upstream) throw notFound(`There is no service ${body.service}.`);
+  if (!upstream) throw invalid({ service: 'Enum' }, `There is no service ${body.service}.`);
   const request = { method: 'POST', path: '/dead-letters/replay', caller, body } as const;
   return ReplayedDeadLetters.parse(await upstream.ask(request, callerKeys, guard.executionMilliseconds));
 }

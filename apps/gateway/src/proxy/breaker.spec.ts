@@ -28,10 +28,10 @@ describe('the circuit breaker', () => {
     pass(10);
     breaker.succeeded();
     for (let count = 0; count < 5; count++) breaker.timedOut(sentAt);
-    expect(breaker.state).toBe('closed');
+    expect(breaker.state).toBe('Closed');
     pass(10);
     for (let count = 0; count < 3; count++) breaker.timedOut(now());
-    expect(breaker.state).toBe('open');
+    expect(breaker.state).toBe('Open');
   });
 
   it('admits everything until as many requests failed in a row, and then one at a time, whatever happens', () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '@plinth/kernel/clock';
 
-export type BreakerState = 'closed' | 'open' | 'half-open';
+export type BreakerState = 'Closed' | 'HalfOpen' | 'Open';
 
 export interface BreakerSettings {
   /** Number of consecutive failures that open the breaker. */
@@ -23,15 +23,15 @@ export class Breaker {
   ) {}
 
   get state(): BreakerState {
-    if (this.openedAt === undefined) return 'closed';
-    return this.clock.now().getTime() - this.openedAt < this.settings.openMilliseconds ? 'open' : 'half-open';
+    if (this.openedAt === undefined) return 'Closed';
+    return this.clock.now().getTime() - this.openedAt < this.settings.openMilliseconds ? 'Open' : 'HalfOpen';
   }
 
   /** Whether a request may be sent now. Its sender reports how it ended. */
   admits(): boolean {
     const { state } = this;
-    if (state === 'closed') return true;
-    if (state === 'open' || this.isTrying()) return false;
+    if (state === 'Closed') return true;
+    if (state === 'Open' || this.isTrying()) return false;
     this.tryingSince = this.clock.now().getTime();
     return true;
   }

@@ -10,6 +10,8 @@ import {
 } from '@plinth/http/collect-body';
 import type { RequestContext } from '../request-context';
 
+const NO_BYTES = Buffer.alloc(0);
+
 export const hasBody = ({ request: { headers, method } }: RequestContext): boolean => {
   if (method === 'GET' || method === 'HEAD') return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
@@ -41,13 +43,29 @@ function streamedBody(
   return body;
 }
 
+/**
+ * A small body all of which is here, also where there is none. Undefined for every other one, and where there is no room for
+ * it: then nobody has begun to read it.
+ */
+export function arrivedSmallBody(context: RequestContext, reservation: ByteReservation): Buffer | undefined {
+  if (!hasBody(context)) return NO_BYTES;
+  const { request, response } = context;
+  const { complete, readableLength } = request;
+  if (!complete || request.destroyed || readableLength > SMALL_BYTES_MAX) return undefined;
+  // Of unknown length it has a turn of its own, which it waits for.
+  if (request.headers['content-length'] === undefined) return undefined;
+  if (readableLength > 0 && reservation.grow(readableLength)) return undefined;
+  reservation.releaseAfter(response);
+  return arrivedBody(request);
+}
+
 /** The whole body in memory: only an idempotency key needs that (ADR 0007). */
 export function wholeBody(
   context: RequestContext,
   reservation: ByteReservation,
   milliseconds: number,
 ): Promise<Buffer> {
-  if (!hasBody(context)) return Promise.resolve(Buffer.alloc(0));
+  if (!hasBody(context)) return Promise.resolve(NO_BYTES);
   requireFittingLength(context.request, JSON_BODY_BYTES_MAX);
   sendContinue(context);
   return collectBody(context.request, {

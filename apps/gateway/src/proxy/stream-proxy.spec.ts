@@ -1,7 +1,8 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { endEarlyResponse } from '@plinth/http/end-early-response';
 import { systemClock } from '@plinth/kernel/clock';
+import { eventually } from '@plinth/testing/eventually';
 import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { RequestContext } from '../request-context';
 import { noopSpans } from '../trace';
@@ -14,6 +15,7 @@ const SETTINGS = {
   turns: 10,
   timeoutMilliseconds: 10_000,
   slowTimeoutMilliseconds: 10_000,
+  uploadRateMin: { bytes: 1_000, milliseconds: 60_000 },
   breakerFailuresMax: 10,
   breakerOpenMilliseconds: 1_000,
 };
@@ -41,12 +43,18 @@ async function startProxy(service: RequestListener, settings = SETTINGS) {
   const upstream = new Upstream('things', `http://127.0.0.1:${await listen(service)}`, settings, systemClock);
   const stream = createStreamProxy(upstream, new EventLoopTurns());
   const owner = { tenantId: 'acme', userId: 'ada' };
+  const requests: IncomingMessage[] = [];
   const port = await listen((request, response) => {
+    requests.push(request);
     const trace = noopSpans.begin(undefined);
     const context = new RequestContext(request, response, trace, 'http://plinth.example', []);
-    void stream({ context, owner }, request.url!, ['content-type', 'multipart/form-data; boundary=x']);
+    const { timeoutMilliseconds } = settings;
+    void stream({ context, owner, timeoutMilliseconds }, request.url!, [
+      'content-type',
+      'multipart/form-data; boundary=x',
+    ]);
   });
-  return { port, upstream };
+  return { port, upstream, requests };
 }
 
 /** Sends all of its body before it reads anything, as many clients do; what went wrong is all that it gets otherwise. */
@@ -110,5 +118,99 @@ describe('an upload that a service refuses before it has all of it', () => {
     const failed = jest.spyOn(upstream.breaker, 'failed');
     await sendBeforeReading(port);
     expect(failed).not.toHaveBeenCalled();
+  });
+});
+
+it('serves the next request where the response to HEAD does not end for its service', async () => {
+  const { port } = await startProxy((request, response) => {
+    if (request.method === 'HEAD') response.writeHead(200, { 'content-length': SIZE }).flushHeaders();
+    else response.end('served');
+  });
+  const url = `http://127.0.0.1:${port}/files`;
+  const head = await fetch(url, { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-length')]).toEqual([200, String(SIZE)]);
+  expect(await (await fetch(url)).text()).toBe('served');
+});
+
+it('takes a stream that its service does not respond to for no failure of it where that responds to others', async () => {
+  const waiting = Promise.withResolvers<void>();
+  const { port, upstream } = await startProxy(
+    (request, response) => {
+      if (request.url === '/files') response.end('served');
+      else waiting.resolve();
+    },
+    { ...SETTINGS, timeoutMilliseconds: 200, breakerFailuresMax: 1 },
+  );
+  const late = fetch(`http://127.0.0.1:${port}/never`);
+  await waiting.promise;
+  await fetch(`http://127.0.0.1:${port}/files`);
+  expect((await late).status).toBe(503);
+  expect(upstream.breaker.state).toBe('Closed');
+  expect((await fetch(`http://127.0.0.1:${port}/never`)).status).toBe(503);
+  expect(upstream.breaker.state).toBe('Open');
+});
+
+describe('an upload that arrives slowly', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: [...REAL] }));
+  afterEach(() => void jest.useRealTimers());
+
+  /** All but intervals. */
+  const REAL = [
+    'Date',
+    'hrtime',
+    'nextTick',
+    'performance',
+    'queueMicrotask',
+    'setImmediate',
+    'clearImmediate',
+    'setTimeout',
+    'clearTimeout',
+  ] as const;
+  const { milliseconds } = SETTINGS.uploadRateMin;
+  const head = `POST /files HTTP/1.1\r\nHost: plinth.example\r\nConnection: close\r\nContent-Length: ${SIZE}\r\n\r\n`;
+
+  /** A client that has sent a part of an upload; its service reads it once it is told to. */
+  async function beginUpload(bytes: number) {
+    const arrived = Promise.withResolvers<IncomingMessage>();
+    const proxy = await startProxy((request, response) => {
+      request.once('end', () => response.end('stored'));
+      arrived.resolve(request);
+    });
+    const socket = connect(proxy.port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString('latin1'))).on('error', () => undefined);
+    const response = new Promise<string>((resolve) => socket.once('close', () => resolve(text)));
+    socket.write(head);
+    socket.write(Buffer.alloc(bytes, 'a,b\r\n'));
+    const atService = await arrived.promise;
+    return { upstream: proxy.upstream, atGateway: proxy.requests[0]!, atService, response };
+  }
+
+  it('gets 408, and its service what it holds for it, which says nothing against the service', async () => {
+    const { upstream, atGateway, atService, response } = await beginUpload(100);
+    atService.resume();
+    await eventually(() => atGateway.socket.bytesRead === head.length + 100);
+    const failed = jest.spyOn(upstream.breaker, 'failed');
+    const closed = new Promise((resolve) => atService.once('close', resolve));
+    jest.advanceTimersByTime(milliseconds + 1);
+    await closed;
+    expect(atService.complete).toBe(false);
+    expect(await response).toMatch(/^HTTP\/1\.1 408 [^]*application\/problem\+json[^]*"status":408/);
+    expect(failed).not.toHaveBeenCalled();
+  });
+
+  it('goes on for as long as its service holds it back', async () => {
+    const { atGateway, atService, response } = await beginUpload(SIZE);
+    let before = -1;
+    // Until the system has taken all that it holds on the way.
+    await eventually(() => {
+      const { bytesRead } = atGateway.socket;
+      const isHeld = atGateway.readableFlowing === false && bytesRead === before;
+      before = bytesRead;
+      return isHeld;
+    });
+    jest.advanceTimersByTime(3 * milliseconds);
+    atService.resume();
+    expect(await response).toMatch(/^HTTP\/1\.1 200 [^]*stored$/);
   });
 });

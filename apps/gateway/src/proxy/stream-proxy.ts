@@ -1,8 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import { Problem } from '@plinth/kernel/problem';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { isBodyPending } from '@plinth/http/end-early-response';
 import { inTurns } from '@plinth/runtime/process/in-turns';
+import { watchRate } from '@plinth/runtime/process/least-rate';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { RequestContext, HeaderList } from '../request-context';
 import { responseHeaders } from './headers';
@@ -15,9 +17,12 @@ export type StreamProxy = (stream: StreamedRequest, path: string, headers: Heade
 interface StreamedRequest {
   context: RequestContext;
   owner: ShareOwner;
+  /** How long the service may take until its response begins, once it has the body. */
+  timeoutMilliseconds: number;
 }
 
 interface RunningStream extends StreamedRequest {
+  sentAt: Date;
   /** The service has responded: what goes wrong with the rest of the request does not matter any more. */
   hasResponse: boolean;
   /** The response is on its way, and needs nothing more of the service. */
@@ -36,10 +41,11 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
     plugins: [
       (server) => {
         server.on('proxyReq', (proxyRequest, request) => {
-          proxyRequest.setTimeout(upstream.settings.timeoutMilliseconds, () => {
-            // A client that pauses in its upload says nothing about the service; its own timeout ends it.
+          proxyRequest.setTimeout(streams.get(request)!.timeoutMilliseconds, () => {
+            // A client that pauses in its upload says nothing about the service; its own limit ends it.
             if (request.complete || proxyRequest.writableNeedDrain) proxyRequest.destroy(TIMED_OUT);
           });
+          if (isBodyPending(request)) limitTime(request, proxyRequest, upstream.settings);
         });
         server.on('proxyRes', (upstreamResponse, request) => {
           upstreamResponse.socket.setTimeout(0);
@@ -52,7 +58,7 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
         });
         server.on('error', (error, request) => {
           const stream = streams.get(request as IncomingMessage);
-          if (stream && !stream.hasResponse) fail(stream.context, upstream, error);
+          if (stream && !stream.hasResponse) fail(stream, upstream, error);
         });
       },
     ],
@@ -61,9 +67,9 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
   return async (stream, path, headers) => {
     const { request, response } = stream.context;
     const finished = Promise.withResolvers<void>();
-    streams.set(request, { ...stream, hasResponse: false, finish: finished.resolve });
+    streams.set(request, { ...stream, sentAt: new Date(), hasResponse: false, finish: finished.resolve });
     request.url = path;
-    request.headers = { ...framing(request), ...fromList(headers) };
+    request.headers = { ...framing(request), ...connectionOf(request), ...fromList(headers) };
     response.once('close', finished.resolve);
     await middleware(request, response, () => undefined);
     await finished.promise;
@@ -71,6 +77,25 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
 }
 
 const TIMED_OUT = new Error('The service took too long.');
+
+/**
+ * Ends the request to the service once its body arrives too slowly, so that the service gives back what the upload holds. A
+ * service that does not read on holds its client back, which then may be slow.
+ */
+function limitTime(
+  request: IncomingMessage,
+  proxyRequest: ClientRequest,
+  { uploadRateMin }: Pick<UpstreamSettings, 'uploadRateMin'>,
+): void {
+  const arrival = {
+    bytesArrived: () => request.socket.bytesRead,
+    isHeld: () => request.complete || proxyRequest.writableNeedDrain,
+  };
+  const endWatch = watchRate(uploadRateMin, arrival, () => proxyRequest.destroy(uploadTooSlow()));
+  proxyRequest.once('close', endWatch);
+}
+
+const uploadTooSlow = (): Problem => new Problem('timed-out', 'The body of the request arrives too slowly.');
 
 /** A problem is a few hundred bytes. */
 const PROBLEM_BYTES_MAX = 64 * 1024;
@@ -122,15 +147,19 @@ async function readProblem(
   return promise.finally(() => clearTimeout(timer));
 }
 
-function fail(context: RequestContext, upstream: Upstream, error: unknown): void {
+function fail({ context, sentAt }: RunningStream, upstream: Upstream, error: unknown): void {
   const { response } = context;
-  if (response.destroyed) {
-    upstream.breaker.abandoned();
-    return;
-  }
-  upstream.breaker.failed();
+  if (response.destroyed || error instanceof Problem) upstream.breaker.abandoned();
+  else if (error === TIMED_OUT) upstream.breaker.timedOut(sentAt);
+  else upstream.breaker.failed();
+  if (response.destroyed) return;
   if (response.headersSent) response.destroy();
-  else context.sendProblem(error === TIMED_OUT ? upstream.timedOut(error) : upstream.unavailable(error));
+  else context.sendProblem(problemOf(error, upstream));
+}
+
+function problemOf(error: unknown, upstream: Upstream): Problem {
+  if (error instanceof Problem) return error;
+  return error === TIMED_OUT ? upstream.timedOut(error) : upstream.unavailable(error);
 }
 
 /** The length of the body is forwarded as the client declared it. */
@@ -139,6 +168,13 @@ function framing({ headers }: IncomingMessage): Record<string, string> {
   if (length !== undefined) return { 'content-length': length };
   return headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' };
 }
+
+/**
+ * The response to HEAD is over with its head, whatever its service still does for it, and that would keep the next request
+ * on its connection waiting.
+ */
+const connectionOf = ({ method }: IncomingMessage): Record<string, string> =>
+  method === 'HEAD' ? { connection: 'close' } : {};
 
 function fromList(headers: HeaderList): Record<string, string> {
   const byName: Record<string, string> = {};

@@ -13,6 +13,7 @@ const settings = {
   turns: 1,
   timeoutMilliseconds: 30_000,
   slowTimeoutMilliseconds: 300_000,
+  uploadRateMin: { bytes: 1_000, milliseconds: 60_000 },
   breakerFailuresMax: 10,
   breakerOpenMilliseconds: 1_000,
 };

@@ -7,6 +7,7 @@ import { platformProblems, shareUsedUp } from '@plinth/contracts/platform/proble
 import { ServiceState } from '@plinth/contracts/platform/operations-shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { BUSY_HEADER } from '@plinth/runtime/process/event-loop-load';
+import type { LeastRate } from '@plinth/runtime/process/least-rate';
 import { CALLER_HEADER, hashOf, signCaller } from '@plinth/runtime/rpc/signed-caller';
 import { Breaker } from './breaker';
 import { RequestTurns } from './request-turns';
@@ -22,6 +23,8 @@ export interface UpstreamSettings {
   timeoutMilliseconds: number;
   /** The same for endpoints that are known to be slow. */
   slowTimeoutMilliseconds: number;
+  /** How slowly the body of an upload may arrive. */
+  uploadRateMin: LeastRate;
   breakerFailuresMax: number;
   breakerOpenMilliseconds: number;
 }
