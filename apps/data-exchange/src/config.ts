@@ -37,6 +37,9 @@ export const DataExchangeConfig = z.object({
   EXCHANGE_TENANT_KEPT_BYTES_MAX: positiveInteger(20 * 1024 ** 3).describe(
     'Bytes of failed rows, mappings and selections of jobs that a tenant may have in the database.',
   ),
+  EXCHANGE_TENANT_KEY_BYTES_MAX: positiveInteger(20 * 1024 ** 3).describe(
+    'Bytes of keys that a tenant may have in the database while its large files are imported.',
+  ),
   EXCHANGE_TENANT_JOBS_MAX: positiveInteger(500).describe(
     'Unfinished imports and exports that a tenant may have.',
   ),
@@ -73,7 +76,7 @@ export const DataExchangeConfig = z.object({
     .positive()
     .default(5)
     .describe(
-      'How often jobs whose start was lost are started again; every twelfth time, expired files and rows are deleted.',
+      'How often jobs are started again whose start failed; every fifth time those that a process lost that died, every twelfth time expired files and rows are deleted.',
     ),
 });
 

@@ -22,8 +22,7 @@ import { Client, escapeLiteral } from 'pg';
 const migrations = join(__dirname, '../../../libs/exchange/migrations');
 const ownerTables = readdirSync(migrations)
   .sort()
-  .map((name) => readFileSync(join(migrations, name, 'migration.sql'), 'utf8'))
-  .join('\n');
+  .map((name) => readFileSync(join(migrations, name, 'migration.sql'), 'utf8'));
 
 const article = `
   CREATE TABLE article (
@@ -96,7 +95,8 @@ export async function startShop(moreDefinitions: readonly ExchangeDefinition[] =
   const database = await createTestDatabase('data-exchange');
   const admin = new Client(database.adminUrl);
   await admin.connect();
-  await admin.query(article + ownerTables);
+  // An index that is built while others write is the only statement of its file.
+  for (const statements of [article, ...ownerTables]) await admin.query(statements);
   const role = decodeURIComponent(new URL(database.url).username);
   await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "${role}"`);
   const bulkPool = createPool(database.url, silentLog(), { isForBulkWork: true });
@@ -104,7 +104,7 @@ export async function startShop(moreDefinitions: readonly ExchangeDefinition[] =
     config: { CALLER_KEYS: TEST_KEYS },
     log: silentLog(),
     bulkPool,
-    outbox: { wake: () => undefined },
+    outbox: { place: () => 0n, wake: () => undefined },
   });
   let server = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, [service]);
   const { port } = server;

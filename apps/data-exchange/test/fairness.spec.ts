@@ -1,6 +1,8 @@
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { detailsOf } from '../src/temporal/job-failure';
 import { importFile, mappedImport, startDataExchange, type DataExchange } from './start-data-exchange';
 
 /** So many turns a worker gives at the same time. */
@@ -145,6 +147,15 @@ describe('jobs while one tenant has more than a worker can run, each of which ta
 
     await eventually(async () => (await statusOf(other, jobId)) === 'Completed');
     expect((await statuses()).filter((status) => status === 'Exporting').length).toBeLessThanOrEqual(2);
+    // What keeps them waiting is not taken for failures of theirs.
+    const client = await exchange.temporal.client();
+    await eventually(async () => {
+      const { raw } = await client.workflow.getHandle(jobs.at(-1)!).describe();
+      const [details] = raw.pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
+      if (!details) return false;
+      const heartbeatDetails = defaultPayloadConverter.fromPayload(details);
+      return detailsOf({ attempt: 1, heartbeatDetails }).forOthers > 1;
+    });
 
     held.resolve();
     await eventually(async () => (await statuses()).every((status) => status === 'Completed'));

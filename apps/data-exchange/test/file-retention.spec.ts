@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Caller } from '@plinth/kernel/caller';
@@ -109,8 +109,7 @@ describe('the end of the retention', () => {
   it('removes what a crashed process left of a file after its retention, and no file', async () => {
     const caller = aCaller();
     await upload(exchange, caller, 'code,title\nA,a\n');
-    const folder = join(exchange.folder, caller.tenantId, 'imports');
-    mkdirSync(folder, { recursive: true });
+    const folder = join(exchange.folder, '@partial');
     const left = (name: string, hours: number) => {
       const path = join(folder, name);
       writeFileSync(path, 'half of a fi');
@@ -127,9 +126,74 @@ describe('the end of the retention', () => {
       });
 
     await cleanUpInterruptedFiles(exchange);
-    expect(files(caller, 'imports')).toEqual([expect.stringMatching(/^[\da-f-]{36}$/), 'young.partial']);
+    expect(readdirSync(folder)).toEqual(['young.partial']);
     await after(22);
+    expect(readdirSync(folder)).toEqual([]);
     expect(files(caller, 'imports')).toEqual([expect.stringMatching(/^[\da-f-]{36}$/)]);
+  });
+
+  describe('a whole file without a job', () => {
+    const later = (hours: number) =>
+      cleanUpInterruptedFiles({
+        ...exchange,
+        clock: { now: () => new Date(Date.now() + hours * HOUR_MILLISECONDS) },
+      });
+    afterEach(() => jest.restoreAllMocks());
+
+    it('is removed where its process crashed before it made one, and becomes none afterwards', async () => {
+      const caller = aCaller();
+      const { find } = exchange.owners;
+      let goOn = (): void => undefined;
+      const asleep = new Promise<void>((resolve) => (goOn = resolve));
+      const stored = new Promise<void>((resolve) => {
+        jest.spyOn(exchange.owners, 'find').mockImplementation(async (name) => {
+          resolve();
+          await asleep;
+          return find(name);
+        });
+      });
+      const uploading = upload(exchange, caller, 'code,title\nA,a\n');
+      await stored;
+
+      await later(23);
+      expect(files(caller, 'imports')).toHaveLength(1);
+      await later(25);
+      expect(files(caller, 'imports')).toEqual([]);
+      expect(await exchange.metrics.metrics()).toMatch(
+        /plinth_exchange_expired_total\{.*"interrupted-file".*\} [1-9]/,
+      );
+      goOn();
+      expect((await uploading).status).toBe(503);
+      expect((await exchange.as(caller).get('/imports')).body.items).toEqual([]);
+    });
+
+    it('is removed where it was refused while the blob store was away', async () => {
+      const caller = aCaller();
+      const away = jest.spyOn(exchange.blobs, 'delete').mockRejectedValue(new Error('S3 is away'));
+      expect((await upload(exchange, caller, '%PDF-1.7 …')).status).toBe(415);
+      expect(files(caller, 'imports')).toHaveLength(1);
+      away.mockRestore();
+
+      await cleanUpInterruptedFiles(exchange);
+
+      expect(files(caller, 'imports')).toEqual([]);
+    });
+
+    it('is none where only the answer of the database was lost', async () => {
+      const caller = aCaller();
+      const { insert } = exchange.imports;
+      jest.spyOn(exchange.imports, 'insert').mockImplementationOnce(async (...job) => {
+        await insert(...job);
+        throw new Error('Connection terminated unexpectedly');
+      });
+      expect((await upload(exchange, caller, 'code,title\nA,a\n')).status).toBe(503);
+
+      await later(25);
+
+      expect(files(caller, 'imports')).toHaveLength(1);
+      const { items } = (await exchange.as(caller).get('/imports')).body;
+      expect((await exchange.as(caller).post(`/imports/${items[0].id}/preview`)).status).toBe(200);
+    });
   });
 
   it('deletes the file and the keys that an ended job left, an hour or what is set later', async () => {

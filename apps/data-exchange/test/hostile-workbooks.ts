@@ -330,6 +330,11 @@ const sheets: HostileWorkbook[] = [
   ['a cell beyond the far end', 'unreadable', rowsBelow(`<row r="2">${inlineCell('XFE2', 'x')}</row>`)],
   ['a row beyond the last', 'unreadable', rowsBelow(`<row r="1048577">${inlineCell('A1048577', 'x')}</row>`)],
   ['a row of no number', 'unreadable', rowsBelow('<row r="-5"></row>')],
+  [
+    'a million errors in one cell',
+    'unreadable',
+    rowsBelow(`<row r="2">${'<c r="A2" t="e"><v>x</v></c>'.repeat(1_000_000)}</row>`),
+  ],
   ['rows that go backwards', 'unreadable', rowsBelow(`<row r="9"></row><row r="8"></row>`)],
   [
     'a header of 16,384 columns',

@@ -341,6 +341,10 @@ describe('/imports/{id}/format', () => {
     expect(await preview()).toMatchObject({ headers: ['code', 'title'], previewRows: [['A', 'One']] });
     expect((await correct({ headerRow: 0 })).body).toMatchObject({ headerRow: 0 });
     expect(await preview()).toMatchObject({ headers: ['Column 1', 'Column 2'], findings: [] });
+    // As the preview says it.
+    const { headerRow, headerRows } = await preview();
+    expect((await correct({ headerRow, headerRows })).body).toMatchObject({ headerRow: 0, headerRows: 0 });
+    expect((await correct({ headerRow: 2, headerRows: 0 })).body.errors).toHaveProperty('headerRows');
     const missing = await correct({ headerRow: 9 });
     expect([missing.status, missing.body.errors]).toEqual([422, { headerRow: [expect.any(String)] }]);
   });

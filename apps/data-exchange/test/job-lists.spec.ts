@@ -92,7 +92,7 @@ describe('the lists of import and export jobs', () => {
     const all = await list('?cursor=&pageSize=100');
     expect(all.items).toHaveLength(5);
     expect(all.items[0]).toEqual({
-      kind: 'export',
+      kind: 'Export',
       id: exports['Failed'],
       tenantId: caller.tenantId,
       definitionName: 'Shop.Articles',

@@ -8,14 +8,15 @@ import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { excessiveOf, readsUnderAllPlans } from '@plinth/testing/statement-plans';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import { unrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import type { Client } from 'pg';
 import { Registry } from 'prom-client';
-import type { FailedRowWithCells } from '../src/domain/failed-row';
+import { tenantUsageStore } from '../src/store/tenant-usage-store';
 import { wholeFile } from '../src/formats/record-index';
 import { PrismaClient, type Prisma } from '../src/generated/client';
 import { exportStore } from '../src/store/export-store';
-import { failedRowStore } from '../src/store/failed-row-store';
+import { FailedPartsDraft, failedRowStore, type FailedPart } from '../src/store/failed-row-store';
 import { importStore } from '../src/store/import-store';
 import { importUndoStore } from '../src/store/import-undo-store';
 import { measureJobs } from '../src/store/job-metrics';
@@ -32,18 +33,21 @@ const JOBS = 20_000;
 const BATCH_ROWS = 10;
 const at = new Date('2026-11-22T10:00:00Z');
 
+/** A tenant that has as many files stored as the large one has jobs. */
+let neighbour = newId();
+
 /** Jobs that have ended, each with an undo, a range, and rows of all kinds; as many of another tenant still have their files. */
 async function fillJobs(admin: Client, tenantId: string, count: number): Promise<void> {
-  const job = {
+  const jobs = (fileRemovedAt: 'now()' | 'NULL') => ({
     import_job: `(tenant_id, id, definition_name, permission, original_file_name, mime_type, file_size_bytes, sha256,
       blob_key, format, status, options, created_by, created_at, completed_at, file_removed_at, rows_removed_at)
       SELECT $1, ${rowId.sql}, 'Shop.Articles', 'Shop', 'a.csv', 'text/csv', 1, '', '', '{}', 'Completed', '{}', 'ada',
-        now() + n * interval '1 second', now(), now(), now()`,
+        now() + n * interval '1 second', now(), ${fileRemovedAt}, now()`,
     export_job: `(tenant_id, id, definition_name, permission, format, request, status, caller, created_by, created_at,
-      completed_at, file_removed_at)
+      completed_at, file_removed_at, file_size_bytes)
       SELECT $1, ${rowId.sql}, 'Shop.Articles', 'Shop', 'csv', '{}', 'Completed', '{}', 'ada',
-        now() + n * interval '1 second', now(), now()`,
-  };
+        now() + n * interval '1 second', now(), ${fileRemovedAt}, 1`,
+  });
   const partOfJob = {
     import_range: `(tenant_id, job_id, number, start_byte, records_before) SELECT $1, ${rowId.sql}, 0, 0, 0`,
     import_failed_part: `(tenant_id, job_id, last_row, row_count, details, cells)
@@ -65,29 +69,25 @@ async function fillJobs(admin: Client, tenantId: string, count: number): Promise
   };
   const insert = (table: string, columns: string, ofTenant: string) =>
     admin.query(`INSERT INTO ${table} ${columns} FROM generate_series(1, $2::int) AS n`, [ofTenant, count]);
-  for (const [table, columns] of Object.entries({ ...job, ...partOfJob, ...saved }))
+  for (const [table, columns] of Object.entries({ ...jobs('now()'), ...partOfJob, ...saved }))
     await insert(table, columns, tenantId);
-  const neighbour = newId();
-  for (const [table, columns] of Object.entries(job)) {
-    await insert(table, columns, neighbour);
-    await admin.query(`UPDATE ${table} SET file_removed_at = NULL WHERE tenant_id = $1`, [neighbour]);
-  }
+  neighbour = newId();
+  for (const [table, columns] of Object.entries(jobs('NULL'))) await insert(table, columns, neighbour);
 }
 
-const failedRowsOf = (batch: number): FailedRowWithCells[] =>
-  Array.from({ length: BATCH_ROWS }, (_, index) => ({
-    rowNumber: batch * BATCH_ROWS + index,
-    kind: 'Validation',
-    details: [],
-    cells: ['K1'],
-  }));
+const failedPartsOf = (batch: number): FailedPart[] => {
+  const draft = new FailedPartsDraft();
+  for (let index = 0; index < BATCH_ROWS; index++)
+    draft.add({ rowNumber: batch * BATCH_ROWS + index, kind: 'Validation', details: [], cells: ['K1'] });
+  return draft.take();
+};
 
 /**
  * What the routes, the workers and the background tasks do with an import that is undone and one that is cancelled, and
  * with exports that are asked for twice and end well, by a failure or because somebody cancels them.
  */
 async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<void> {
-  const [imports, ranges, keys] = [importStore(db), rangeStore(db), keyStore(pool)];
+  const [imports, ranges, keys] = [importStore(db), rangeStore(db), keyStore(pool, { tryTake: () => true })];
   const { tenantId } = caller;
   const id = newId();
   const requireRoom = () => {};
@@ -98,8 +98,10 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
     createdBy: 'ada',
     createdAt: at,
   };
-  const upload = (jobId: string) =>
-    imports.insert(
+  const unrecorded = unrecordedBlobs(db, { delete: async () => {} });
+  const upload = async (jobId: string) => {
+    await unrecorded.begin({ tenantId, key: '' });
+    return imports.insert(
       {
         ...common,
         id: jobId,
@@ -113,6 +115,8 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
       },
       requireRoom,
     );
+  };
+  expect((await tenantUsageStore(db).of(neighbour)).fileBytes).toBeGreaterThan(0);
   const cancelled = await upload(newId());
   const change = { by: 'ada', at };
   const from = { version: cancelled.version };
@@ -123,7 +127,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   });
   await imports.cancelBeforeExecution(tenantId, corrected.id, at, change);
   await upload(id);
-  await imports.setHeaders(tenantId, id, ['code']);
+  await imports.keepLayout(tenantId, id, { headers: ['code'], format: { kind: 'xlsx' } });
   await imports.advance(tenantId, id, 'preview', { status: 'Mapped' });
   await imports.advance(tenantId, id, 'execute', { status: 'Executing', caller: { ...caller } as object });
   await imports.recordStart(tenantId, id, at);
@@ -143,13 +147,13 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
     await ranges.countBatch(tenantId, id, 0, {
       number,
       counts,
-      failedRows: failedRowsOf(number),
+      failedParts: failedPartsOf(number),
       bytesDone: number,
     });
   const failedRows = failedRowStore(db);
   await failedRows.list(tenantId, id, { after: 0, take: BATCH_ROWS, bytesMax: 1e6, withCells: true });
   await failedRows.groups(tenantId, id);
-  await imports.finish(tenantId, id, { status: 'PartiallyCompleted', failedRows: failedRowsOf(3), at });
+  await imports.finish(tenantId, id, { status: 'PartiallyCompleted', failedParts: failedPartsOf(3), at });
   await keys.delete(tenantId, id);
 
   const undos = importUndoStore(db);

@@ -4,6 +4,7 @@ import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { runExport } from '../src/app/run-export';
 import { saveMapping } from '../src/store/mapping-store';
+import { tenantUsageStore } from '../src/store/tenant-usage-store';
 import {
   importFile,
   mappedImport,
@@ -66,7 +67,7 @@ describe('what a tenant has stored and running', () => {
   it('has a quota of bytes, which says when there will be room again, and is not shared by others', async () => {
     const caller = aCaller();
     const csv = `code,title\n${'A,some title that takes room\n'.repeat(50_000)}`;
-    expect((await upload(exchange, caller, csv)).status).toBe(201);
+    const { body: first } = await upload(exchange, caller, csv);
     expect((await upload(exchange, caller, csv)).status).toBe(201);
     const refused = await upload(exchange, caller, csv);
     expect(refused.status).toBe(429);
@@ -76,6 +77,10 @@ describe('what a tenant has stored and running', () => {
     });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(6 * 86_400);
     expect((await upload(exchange, aCaller(), csv)).status).toBe(201);
+
+    await exchange.imports.recordFileRemoval(caller.tenantId, first.id, new Date());
+    const further = [await upload(exchange, caller, csv), await upload(exchange, caller, csv)];
+    expect(further.map(({ status }) => status)).toEqual([201, 429]);
   });
 
   it('has a quota of bytes, which holds when several files are uploaded at once', async () => {
@@ -98,6 +103,24 @@ describe('what a tenant has stored and running', () => {
     }
     // What did not arrive takes no room.
     await eventually(async () => (await upload(exchange, caller, 'code,title\nA,a\n')).status === 201);
+  });
+
+  it('has a quota of bytes, of which a small file takes 4 kB too, until it is removed', async () => {
+    const caller = aCaller();
+    const used = async () => (await tenantUsageStore(exchange.db).of(caller.tenantId)).fileBytes;
+    const { body: small } = await upload(exchange, caller, 'code,title\nA,a\n');
+    expect(await used()).toBe(4_096);
+
+    const large = `code,title\n${'A,some title\n'.repeat(1_000)}`;
+    await upload(exchange, caller, large);
+    expect(await used()).toBe(4_096 + large.length);
+    await exchange.imports.recordFileRemoval(caller.tenantId, small.id, new Date());
+    expect(await used()).toBe(large.length);
+
+    // What is left for a file has to be enough for a small one.
+    const rest = BYTES_MAX - large.length;
+    expect((await upload(exchange, caller, `code,title\nA,${'a'.repeat(rest - 4_013)}\n`)).status).toBe(201);
+    expect((await upload(exchange, caller, 'code,title\nA,a\n')).status).toBe(429);
   });
 
   it('has a quota of bytes, which exports that wait do not exceed however many they are', async () => {
@@ -187,7 +210,7 @@ describe('what a tenant keeps of its jobs', () => {
     const http = exchange.as(caller);
     const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
     const { body: preview } = await http.post(`/imports/${job.id}/preview`);
-    exchange.kept.take(caller.tenantId, KEPT_BYTES_MAX - 1_000);
+    await eventually(() => (exchange.kept.take(caller.tenantId, KEPT_BYTES_MAX - 1_000), true));
 
     const answers = [
       await upload(exchange, caller, `${'long name,'.repeat(200)}code\nA,a\n`).then(({ body }) =>
@@ -206,6 +229,25 @@ describe('what a tenant keeps of its jobs', () => {
     }
     const { suggestions: mappings } = preview;
     expect((await http.put(`/imports/${job.id}/mappings`, { mappings })).status).toBe(204);
+  });
+
+  it('has room for the retry of an export that took the last of it', async () => {
+    const caller = aCaller({ operationId: 'one-export' });
+    await mappedImport(exchange, { ...caller, operationId: undefined }, 'code,title\nA,a\n');
+    // What there is was counted by then.
+    await eventually(() => (exchange.kept.take(caller.tenantId, KEPT_BYTES_MAX - 4_000), true));
+    const request = {
+      definitionName: 'Shop.Articles',
+      format: 'csv',
+      filter: { 'title.eq': 'x'.repeat(2_000) },
+    };
+    const create = () => exchange.as(caller).post('/exports/jobs', request);
+    const [first, ...retries] = [await create(), await create(), await create()];
+
+    expect(first!.status).toBe(202);
+    expect(retries.map(({ status, body }) => [status, body.id])).toEqual(
+      retries.map(() => [202, first!.body.id]),
+    );
   });
 
   it('is removed with the failed rows, of which one statement removes some', async () => {

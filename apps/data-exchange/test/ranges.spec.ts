@@ -1,9 +1,17 @@
+import type { RowQuota } from '@plinth/http/row-quota';
+import { createPool, inTenantConnection } from '@plinth/runtime/postgres/postgres';
+import { silentLog } from '@plinth/runtime/process/log';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
+import { KEY_BYTES } from '../src/store/key-quota';
+import { keyStore, type RowKey } from '../src/store/key-store';
 import { mappedImport, reportOf, startDataExchange, type DataExchange } from './start-data-exchange';
 
 const RANGE_BYTES = 120;
+/** The code of a statement that was cancelled. */
+const QUERY_CANCELED = '57014';
 
 /** Short keys, so that rows of different ranges have the same one; some cells are wrong, and some rows are none. */
 const line = fc.oneof(
@@ -109,5 +117,106 @@ describe('a large file that several workers import', () => {
       { rowNumber: 64, kind: 'Identity', message: expect.stringContaining('Row 2 of this file') },
       { rowNumber: 65, kind: 'Identity', message: expect.stringContaining('Row 3 of this file') },
     ]);
+  });
+
+  describe('has its keys', () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const keysOf = async (quota: Pick<RowQuota, 'tryTake'> = { tryTake: () => true }, keysMax?: number) => {
+      const jobId = await mappedImport(alone, caller, 'code,title\nA,a');
+      const store = keyStore(alone.pool, quota, keysMax);
+      const keys: RowKey[] = [2, 3, 4].map((row) => [row, '0'.repeat(32)]);
+      return { jobId, store, insert: () => store.insert(tenantId, jobId, 0, 1, keys) };
+    };
+
+    it('found as often as they are repeated, until the job ends', async () => {
+      const { store, jobId, insert } = await keysOf();
+      await insert();
+      const counted = () =>
+        inTenantConnection(alone.pool, tenantId, async (connection) => {
+          const { rows } = await connection.query<{ count: number }>(
+            'SELECT duplicate_rows AS count FROM import_job WHERE id = $1',
+            [jobId],
+          );
+          return rows[0]?.count;
+        });
+      // The answer to the first time may have been lost.
+      for (let time = 0; time < 2; time++) await store.findDuplicates(tenantId, jobId);
+      expect(await store.listDuplicates(tenantId, jobId, 1, 3)).toEqual([[3, 2]]);
+      expect(await counted()).toBe(2);
+      await store.delete(tenantId, jobId);
+      expect(await counted()).toBe(0);
+      expect(await store.listDuplicates(tenantId, jobId, 1, 9)).toEqual([]);
+    });
+
+    it('refused where the tenant has no room for them, or for those that are repeated', async () => {
+      const full = await keysOf({ tryTake: () => false });
+      await expect(full.insert()).rejects.toMatchObject({ kind: 'invalid' });
+      let room = 3 * KEY_BYTES;
+      const short = await keysOf({ tryTake: (_tenantId: string, bytes: number) => (room -= bytes) >= 0 });
+      await short.insert();
+      await expect(short.store.findDuplicates(tenantId, short.jobId)).rejects.toMatchObject({
+        kind: 'invalid',
+      });
+    });
+
+    it('refused where they are more than can be compared', async () => {
+      const { store, jobId, insert } = await keysOf(undefined, 2);
+      await insert();
+      await expect(store.findDuplicates(tenantId, jobId)).rejects.toMatchObject({ kind: 'invalid' });
+    });
+
+    it('compared and deleted for longer than a request may take', async () => {
+      const [found, ended] = [await keysOf(), await keysOf()];
+      const quick = createPool(alone.pool.options.connectionString!, silentLog(), {
+        pipeline: true,
+        statementMilliseconds: 300,
+        silenceMilliseconds: 700,
+      });
+      const store = keyStore(quick, { tryTake: () => true });
+      await Promise.all([found.insert(), ended.insert()]);
+
+      const work = await inTenantConnection(alone.pool, tenantId, async (connection) => {
+        await connection.query('INSERT INTO import_duplicate VALUES ($1, $2, 3, 2)', [tenantId, found.jobId]);
+        await connection.query('SELECT FROM import_key WHERE job_id = $1 FOR UPDATE', [ended.jobId]);
+        const begun = Promise.allSettled([
+          store.findDuplicates(tenantId, found.jobId),
+          store.delete(tenantId, ended.jobId),
+        ]);
+        // Longer than the timer of this pool's connections.
+        await connection.query('SELECT pg_sleep(1.2)');
+        return { begun };
+      });
+
+      expect((await work.begun).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+      await quick.end();
+    });
+
+    it('given up where comparing them takes too long or too much of the disk, and when that is not wanted', async () => {
+      const { store, jobId, insert } = await keysOf();
+      await insert();
+      const lockedKeys = <Result>(work: (waiting: string) => Promise<Result>) =>
+        inTenantConnection(alone.pool, tenantId, async (connection) => {
+          await connection.query('SELECT FROM import_key WHERE job_id = $1 FOR UPDATE', [jobId]);
+          return work(`SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+            AND wait_event_type = 'Lock' AND query LIKE 'DELETE FROM import_key%'`);
+        });
+      const waits = (waiting: string) =>
+        eventually(async () => (await alone.pool.query<{ pid: number }>(waiting)).rows[0]?.pid);
+      await lockedKeys(async (waiting) => {
+        const finding = store.findDuplicates(tenantId, jobId);
+        finding.catch(() => undefined);
+        await alone.pool.query('SELECT pg_cancel_backend($1)', [await waits(waiting)]);
+        await expect(finding).rejects.toMatchObject({ kind: 'too-large' });
+
+        const unwanted = new AbortController();
+        const ended = store.findDuplicates(tenantId, jobId, unwanted.signal);
+        ended.catch(() => undefined);
+        await waits(waiting);
+        unwanted.abort();
+        await expect(ended).rejects.toMatchObject({ code: QUERY_CANCELED });
+        await eventually(async () => (await alone.pool.query(waiting)).rows.length === 0);
+      });
+    });
   });
 });

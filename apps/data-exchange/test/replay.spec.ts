@@ -11,7 +11,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { ImportPlan } from '../src/app/plan-import';
 import type { RangePlan } from '../src/app/split-into-ranges';
 import * as workflows from '../src/temporal/workflows/index';
-import { shortQueueOf } from '../src/temporal/workflows/task-queues';
+import { shortQueueOf, TOO_LONG } from '../src/temporal/workflows/task-queues';
 
 const histories = join(__dirname, 'histories');
 const args = ['0198d1f0-0000-7000-8000-000000000001', '0198d1f0-0000-7000-8000-000000000002'];
@@ -35,6 +35,15 @@ const worksAtLast = () => {
   return async () => {
     if (++attempts < 3) throw failing(false);
     return true;
+  };
+};
+/** Is too long for the first place that it gets. */
+const tooLongAtFirst = (result: unknown) => {
+  let attempts = 0;
+  return async () => {
+    if (attempts++ > 0) return result;
+    const failure = ApplicationFailure.nonRetryable('The file has too many rows.', TOO_LONG);
+    throw Object.assign(failure, { stack: '' });
   };
 };
 /** Is done in the third slice. */
@@ -74,6 +83,10 @@ const stories: Record<string, Story> = {
   ),
   'execute-import.tries-again': anImport({ kind: 'at-once', isSmall: true }, { importAtOnce: worksAtLast() }),
   'execute-import.fails': anImport({ kind: 'at-once', isSmall: true }, { importAtOnce: fails }),
+  'execute-import.moves-on': anImport(
+    { kind: 'whole', isSmall: true },
+    { importRange: tooLongAtFirst(true), endImport: works },
+  ),
   'execute-export.completes': { workflow: 'executeExport', args, activities: { runExport: works } },
   'execute-export.fails': {
     workflow: 'executeExport',

@@ -8,6 +8,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
+import { eventStream } from '@plinth/testing/event-streams';
 import { eventually } from '@plinth/testing/eventually';
 import { serveForTest, TEST_KEYS, type TestResponse } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
@@ -61,8 +62,7 @@ export async function startDataExchange(options: StartOptions = {}) {
   const environment = {
     NODE_ENV: 'test',
     DATABASE_URL_DATA_EXCHANGE: database.url,
-    NATS_URL: infrastructure().natsUrl,
-    NATS_PREFIX: `test_${newId().replaceAll('-', '')}`,
+    ...(await eventStream()),
     TEMPORAL_ADDRESS: infrastructure().temporalAddress,
     EXCHANGE_TASK_QUEUE: `test-${newId()}`,
     BLOB_URL: pathToFileURL(folder).href,

@@ -297,6 +297,24 @@ describe('POST /imports/{id}/undo', () => {
     expect(await status(holding('DataExchange.Imports.Read', 'DataExchange.Imports.Execute'))).toBe(403);
     expect(await status(aCaller())).toBe(404);
     expect((await exchange.as(caller).get(`/imports/${jobId}/undo`)).status).toBe(404);
+
+    expect(await undone(exchange, caller, jobId)).toMatchObject({ status: 'Undone' });
+    const reader = exchange.as(holding('DataExchange.Imports.Read'));
+    expect((await reader.get(`/imports/${jobId}/undo`)).status).toBe(403);
+    expect((await reader.get(`/imports/${jobId}/undo/events`)).status).toBe(403);
+  });
+
+  it('has reports that are made four at a time', async () => {
+    const caller = aCaller();
+    const { jobId } = await importFile(exchange, caller, 'code,title\nA,a\n');
+    const others = [aCaller(), aCaller(), aCaller(), aCaller()];
+    for (const other of others) expect(exchange.reportPlaces.tryEnter(other)).toBe(true);
+
+    const report = exchange.as(caller).get(`/imports/${jobId}/report`);
+    await eventually(() => exchange.reportPlaces.waitingCount === 1);
+
+    for (const other of others) exchange.reportPlaces.leave(other);
+    expect((await report).body).toMatchObject({ insertedRows: 1 });
   });
 
   it('sends its progress as events until it ends', async () => {

@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs';
+import { request as sendRequest } from 'node:http';
 import iconv from 'iconv-lite';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { sendForm, startDataExchange, upload, type DataExchange } from './start-data-exchange';
 
@@ -100,6 +102,20 @@ describe('POST /imports', () => {
     expect(storedFiles()).toHaveLength(before);
   });
 
+  it('stores nothing of a file whose connection ends, as that of one that comes too slowly does', async () => {
+    const before = storedFiles().length;
+    const { url, headers } = exchange.as(aCaller()).address('POST', '/imports');
+    const request = sendRequest(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'multipart/form-data; boundary=x', 'content-length': 50_000 },
+    }).on('error', () => undefined);
+    request.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n');
+    request.write(csv.repeat(1_000));
+    await eventually(() => storedFiles().length === before + 1);
+    request.destroy();
+    await eventually(() => storedFiles().length === before);
+  });
+
   it('refuses more parts and longer texts than it reads, instead of ignoring the rest', async () => {
     const caller = aCaller();
     const file = { name: 'file', content: csv, fileName: 'a.csv' };
@@ -120,9 +136,22 @@ describe('POST /imports', () => {
 
   it('refuses text whose quotes are never closed, and stores nothing of it', async () => {
     const before = storedFiles().length;
-    const { status, body } = await upload(exchange, aCaller(), '\n"| '.repeat(16_000));
+    const { status, body } = await upload(exchange, aCaller(), '\n"x '.repeat(16_000));
     expect([status, body.detail]).toEqual([422, expect.stringContaining('never closed')]);
     expect(storedFiles()).toHaveLength(before);
+  });
+
+  it('waits for its format to be found while that of four others is', async () => {
+    const others = [aCaller(), aCaller(), aCaller(), aCaller()];
+    for (const other of others) expect(exchange.detectionPlaces.tryEnter(other)).toBe(true);
+    const before = storedFiles().length;
+
+    const uploaded = upload(exchange, aCaller(), csv);
+    await eventually(() => exchange.detectionPlaces.waitingCount === 1);
+
+    for (const other of others) exchange.detectionPlaces.leave(other);
+    expect((await uploaded).status).toBe(201);
+    expect(storedFiles()).toHaveLength(before + 1);
   });
 
   it('stores the name of the file as data, never as a path', async () => {

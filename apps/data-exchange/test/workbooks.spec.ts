@@ -29,6 +29,13 @@ describe('the import of a workbook', () => {
   });
   afterAll(() => exchange.close());
 
+  const daysOf = async ({ tenantId }: Caller) =>
+    (
+      await exchange.shop.query('SELECT code, since::text FROM article WHERE tenant_id = $1 ORDER BY code', [
+        tenantId,
+      ])
+    ).rows;
+
   it('finds its header below titles, and takes another row for it where that is said', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
@@ -73,6 +80,28 @@ describe('the import of a workbook', () => {
 
     for (const other of others) exchange.workbookPlaces.leave(other);
     expect((await preview).body.headers).toEqual(['Code']);
+  });
+
+  it('waits for its dry-run while two others run, beside which previews of workbooks have a place', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const content = await aWorkbook({
+      Articles: [
+        ['Code', 'Title'],
+        ['A', 'a'],
+      ],
+    });
+    const job = await mappedImport(exchange, caller, content);
+    const others = [aCaller(), aCaller()];
+    for (const other of others) expect(exchange.workbookDryRunPlaces.tryEnter(other)).toBe(true);
+
+    const dryRun = http.post(`/imports/${job}/dry-run`, {});
+    await eventually(() => exchange.workbookDryRunPlaces.waitingCount === 1);
+    const { body: another } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+    expect((await http.post(`/imports/${another.id}/preview`)).status).toBe(200);
+
+    for (const other of others) exchange.workbookDryRunPlaces.leave(other);
+    expect((await dryRun).body).toMatchObject({ insertedRows: 1 });
   });
 
   it('reads the types of its cells', async () => {
@@ -306,6 +335,83 @@ describe('the import of a workbook', () => {
     await http.post(`${address}/execute`);
     expect(await reportOf(exchange, caller, job.id)).toMatchObject({ insertedRows: 1, failedRows: 0 });
     expect(await exchange.shop.rows(caller.tenantId)).toMatchObject([{ code: 'B', title: 'second' }]);
+  });
+
+  it('finds how its dates are written that are texts', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const table = (...dates: ExcelJS.CellValue[]) =>
+      aWorkbook({
+        Articles: [['Code', 'Title', 'Since'], ...dates.map((date, index) => [index, 'a', date])],
+      });
+    const formatOf = async (content: Uint8Array) => {
+      const { body: job } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+      await http.post(`/imports/${job.id}/preview`);
+      return (await http.get(`/imports/${job.id}/format`)).body;
+    };
+    const day = new Date('2026-11-21');
+    const mixed = await table(day, '31.12.2026', '05.06.2026');
+    expect(await formatOf(mixed)).toMatchObject({ dateOrder: 'DayMonthYear', dateOrderFrom: 'File' });
+    expect(await formatOf(await table('12/31/2026', '05/06/2026'))).toMatchObject({
+      dateOrder: 'MonthDayYear',
+    });
+    expect(await formatOf(await table('05/06/2026'))).toMatchObject({ dateOrderFrom: 'Culture' });
+    expect(await formatOf(await table(day))).toMatchObject({ dateOrder: null, dateOrderFrom: null });
+
+    const { report } = await importFile(exchange, caller, mixed);
+    expect(report).toMatchObject({ insertedRows: 3, failedRows: 0 });
+  });
+
+  it('reads dates that fit two orders as whoever mapped it saw them, in whichever culture others look at it', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const content = await aWorkbook({
+      Articles: [
+        ['Code', 'Title', 'Since'],
+        ['A', 'a', '05/06/2026'],
+      ],
+    });
+    const { body: job } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+    const previewIn = async (culture: string) =>
+      (await http.post(`/imports/${job.id}/preview`, undefined, { headers: { 'accept-language': culture } }))
+        .body;
+    const { suggestions } = await previewIn('fr');
+    await previewIn('en-US');
+    await http.put(`/imports/${job.id}/mappings`, { mappings: suggestions });
+    await previewIn('en-US');
+
+    expect((await http.get(`/imports/${job.id}/format`)).body).toMatchObject({ dateOrder: 'DayMonthYear' });
+    await http.post(`/imports/${job.id}/execute`);
+    expect(await reportOf(exchange, caller, job.id)).toMatchObject({ insertedRows: 1, failedRows: 0 });
+    expect(await daysOf(caller)).toEqual([{ code: 'A', since: '2026-06-05' }]);
+  });
+
+  it('reads the dates of a sheet as that sheet shows them, whichever others were looked at', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const header = ['Code', 'Title', 'Since'];
+    const content = await aWorkbook({
+      'Day first': [header, ['A', 'a', '31/12/2026'], ['B', 'b', '05/06/2026']],
+      'Month first': [header, ['C', 'c', '12/31/2026'], ['D', 'd', '05/06/2026']],
+      'Not seen': [header, ['E', 'e', '05/06/2026']],
+    });
+    const { body: job } = await upload(exchange, caller, content, { fileName: 'articles.xlsx' });
+    const previewOf = async (sheet: string) =>
+      (await http.post(`/imports/${job.id}/preview?sheet=${encodeURIComponent(sheet)}`)).body;
+    await previewOf('Day first');
+    const { suggestions } = await previewOf('Month first');
+    await http.put(`/imports/${job.id}/mappings`, { mappings: suggestions });
+    const tryOut = async (sheet: string) => (await http.post(`/imports/${job.id}/dry-run`, { sheet })).body;
+
+    expect(await tryOut('Month first')).toMatchObject({ insertedRows: 2, failedRows: 0 });
+    await previewOf('Not seen');
+    expect(await tryOut('Not seen')).toMatchObject({ insertedRows: 0, failedRows: 1 });
+    await http.post(`/imports/${job.id}/execute`, { sheet: 'Day first' });
+    expect(await reportOf(exchange, caller, job.id)).toMatchObject({ insertedRows: 2, failedRows: 0 });
+    expect(await daysOf(caller)).toEqual([
+      { code: 'A', since: '2026-12-31' },
+      { code: 'B', since: '2026-06-05' },
+    ]);
   });
 
   it('reads the first sheet that is not hidden, and the zeros that the format of a number asks for', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '@plinth/kernel/clock';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { UnrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { DataExchangeConfig } from '../config';
 import { formerExportBlobKey } from '../domain/export-job';
 import type { ExportStore } from '../store/export-store';
@@ -25,6 +26,7 @@ export interface CleanupDependencies {
   exports: ExportStore;
   keys: Pick<KeyStore, 'delete'>;
   blobs: BlobStore;
+  unrecordedBlobs: UnrecordedBlobs;
   clock: Clock;
   /** Counts what was removed. */
   countExpired(kind: Expired, count: number): void;
@@ -104,14 +106,25 @@ async function forEach<Job>(
   return { count: jobs.length, error };
 }
 
-/** Removes what processes left of files when they crashed while storing them; a file that is being stored is younger. */
+/**
+ * Removes what processes left of files when they crashed while storing them or before they made a job of them; a file that
+ * is being stored is younger.
+ */
 export async function cleanUpInterruptedFiles({
   config,
   blobs,
+  unrecordedBlobs,
   clock,
   countExpired,
-}: Pick<CleanupDependencies, 'config' | 'blobs' | 'clock' | 'countExpired'>): Promise<void> {
+}: Pick<
+  CleanupDependencies,
+  'config' | 'blobs' | 'unrecordedBlobs' | 'clock' | 'countExpired'
+>): Promise<void> {
   const retention = config.EXCHANGE_INTERRUPTED_FILE_HOURS * HOUR_MILLISECONDS;
   const before = new Date(clock.now().getTime() - retention);
-  countExpired('interrupted-file', await blobs.deleteInterrupted(before));
+  try {
+    countExpired('interrupted-file', await blobs.deleteInterrupted(before));
+  } finally {
+    await unrecordedBlobs.removeAbandoned(before, (count) => countExpired('interrupted-file', count));
+  }
 }

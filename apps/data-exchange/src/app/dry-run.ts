@@ -1,13 +1,15 @@
 import { REPORT_ROW_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
+import { inTurnsOf } from '@plinth/exchange/in-turns';
 import type { Caller } from '@plinth/kernel/caller';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { Definition } from '../domain/definition';
 import { ErrorCounter } from '../domain/error-groups';
 import { REPORT_BYTES_MAX, type FailedRowWithCells } from '../domain/failed-row';
 import { finalStatus, noRows } from '../domain/import-job';
 import type { Owners } from '../grpc/owners';
 import type { ImportJob, ImportOptions } from '../store/import-store';
-import { addCounts, countsAfterAbort, countRows, sendFile } from './send-file';
+import { addCounts, countsAfterAbort, countRows, requireAllRows, sendFile } from './send-file';
 import { openRows } from './open-rows';
 
 interface DryRun {
@@ -19,19 +21,30 @@ interface DryRun {
   withCells: boolean;
   owners: Owners;
   blobs: BlobStore;
+  turns: EventLoopTurns;
   signal: AbortSignal;
 }
 
 /** Runs a complete import of which the owner undoes each batch as soon as it knows what becomes of its rows. */
-export async function dryRun({ job, definition, caller, options, withCells, owners, blobs, signal }: DryRun) {
-  const reading = { sheet: options.sheet, signal };
-  const file = await openRows(job, blobs, reading);
+export async function dryRun({ job: mapped, definition, caller, options, withCells, ...deps }: DryRun) {
+  const { owners, blobs, turns, signal } = deps;
+  const inTurns = inTurnsOf(turns, caller);
+  // As an execution has them, which takes none of a draft.
+  const job = { ...mapped, options };
+  const file = await openRows(job, blobs, { signal });
   const isAborting = options.onError === 'abort';
   let counts = noRows;
   const failedRows: FailedRowWithCells[] = [];
   const groups = new ErrorCounter();
   let bytes = 0;
-  const end = await sendFile({
+  const report = (failed: FailedRowWithCells): void => {
+    groups.add(failed);
+    if (failedRows.length === REPORT_ROW_ERRORS_MAX || bytes > REPORT_BYTES_MAX) return;
+    const row = withCells ? failed : { ...failed, cells: [] };
+    bytes += JSON.stringify(row).length;
+    if (bytes <= REPORT_BYTES_MAX) failedRows.push(row);
+  };
+  const { end, ...sent } = await sendFile({
     job,
     definition,
     caller,
@@ -39,21 +52,18 @@ export async function dryRun({ job, definition, caller, options, withCells, owne
     file,
     mode: options.mode,
     signal,
+    inTurns,
     commit: 'NEVER',
     after: 0,
+    takeFailedRow: report,
     onResult: async (batch) => {
       counts = addCounts(counts, batch.counts);
-      for (const failed of batch.failedRows) {
-        groups.add(failed);
-        const row = withCells ? failed : { ...failed, cells: [] };
-        bytes += JSON.stringify(row).length;
-        if (failedRows.length < REPORT_ROW_ERRORS_MAX && bytes <= REPORT_BYTES_MAX) failedRows.push(row);
-      }
-      return !isAborting || batch.failedRows.length === 0;
+      return !isAborting || batch.counts.failedRows === 0;
     },
   });
+  requireAllRows(sent);
   if (end !== 'sent')
-    counts = countsAfterAbort(await countRows(await openRows(job, blobs, reading)), counts.failedRows);
+    counts = countsAfterAbort(await countRows(await openRows(job, blobs, { signal })), counts.failedRows);
   const { headers } = file;
   return {
     status: finalStatus(counts, end !== 'sent'),

@@ -16,12 +16,15 @@ import {
 } from './find-import-run';
 import { sendRange } from './import-range';
 import { openRows } from './open-rows';
+import { TooLong } from './row-budget';
 
 export interface ImportToEnd {
   tenantId: string;
   jobId: string;
   isCancelled: boolean;
   keysFirst: boolean;
+  /** The workflow goes on elsewhere where it is too long for this place. */
+  movesOn?: boolean;
 }
 
 /** Ends a job whose ranges are all imported, or that was cancelled. */
@@ -36,7 +39,12 @@ export async function endImport(
   if (isCancelled) await countUpToSeal(dependencies, run, keysFirst, signal);
   const counts = countsOf(await imports.get(tenantId, jobId));
   if (isCancelled) {
-    const totalRows = await countRows(await openRows(run.job, dependencies.blobs, { signal }));
+    // A version before may have counted blank rows too.
+    const rowsOfFile = await countRows(
+      await openRows(run.job, dependencies.blobs, { signal }),
+      dependencies.budget,
+    );
+    const totalRows = Math.max(rowsOfFile, counts.totalRows);
     const skippedRows = counts.skippedRows + totalRows - counts.totalRows;
     await imports.finish(tenantId, jobId, {
       status: 'Cancelled',
@@ -58,20 +66,24 @@ export async function failImport(
   attempt: Attempt,
 ): Promise<void> {
   const { imports, clock } = dependencies;
-  const { signal } = attempt;
+  const { signal, isGivenUp } = attempt;
   const run = await unlessItMayPass(() => findImportRun(dependencies, tenantId, jobId), attempt);
   const isSingle = run && withDefaultOptions(run.job.options).onError === 'abort';
   const committed =
-    isSingle && (await unlessItMayPass(() => countCommitted(dependencies, run, signal), attempt));
-  if (run && !committed) await countWhatCanBe(dependencies, run, attempt);
+    isSingle &&
+    !isGivenUp &&
+    (await unlessItMayPass(() => countCommitted(dependencies, run, signal), attempt));
+  const isUncounted = run && !committed ? await countWhatCanBe(dependencies, run, attempt) : false;
   const job = await imports.get(tenantId, jobId);
   const isCancelled = job.cancelRequestedAt !== null;
   const counted = countsOf(job);
   const { insertedRows, updatedRows, skippedRows, failedRows } = counted;
   const totalRows = insertedRows + updatedRows + skippedRows + failedRows;
-  const end = committed
-    ? { status: finalStatus(committed), counts: committed }
-    : { status: ImportJobStatus.Failed, counts: { ...counted, totalRows }, errorMessage: reason };
+  const isComplete = committed && committed.missingRows === undefined;
+  const counts = committed ? committed.counts : { ...counted, totalRows };
+  const end = isComplete
+    ? { status: finalStatus(counts), counts }
+    : { counts, ...endWithoutCount(reason, { isSingle: isSingle === true, isUncounted }) };
   await imports.finish(tenantId, jobId, {
     ...end,
     status: isCancelled ? ImportJobStatus.Cancelled : end.status,
@@ -80,10 +92,25 @@ export async function failImport(
   await deleteKeysAndFile(dependencies, job);
 }
 
+/** How an import ends whose rows could not all be counted. */
+function endWithoutCount(
+  reason: string,
+  { isSingle, isUncounted }: { isSingle: boolean; isUncounted: boolean },
+): { status: ImportJobStatus; errorMessage: string } {
+  const { Completed, Failed } = ImportJobStatus;
+  if (!isUncounted) return { status: Failed, errorMessage: reason };
+  // Who is told that it failed uploads the file again, and has all of its rows twice.
+  return isSingle
+    ? { status: Completed, errorMessage: 'All rows were imported, but could not be counted.' }
+    : { status: Failed, errorMessage: `${reason} More rows may be imported than are counted.` };
+}
+
 export interface Attempt {
   signal: AbortSignal;
   /** What may fail each time it is tried is not tried again. */
   isLast: boolean;
+  /** Its processes ended each time, perhaps for the file, which is not read again. */
+  isGivenUp?: boolean;
 }
 
 /** Does work that a job ends without where it can never succeed, so that it ends at all. */
@@ -95,6 +122,7 @@ async function unlessItMayPass<Result>(
     return await work();
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof TooLong) throw error;
     const problem = error instanceof Problem ? error : problemOfDatabase(error);
     const mayFailAgain = !problem || problem instanceof InterruptedReading;
     if (mayFailAgain ? !isLast : mayPass(problem)) throw error;
@@ -102,28 +130,42 @@ async function unlessItMayPass<Result>(
   }
 }
 
-/** Seals all ranges of a job, and counts of each what was committed before, as far as its file can be read. */
+/**
+ * Seals all ranges of a job, and counts of each what was committed before, as far as its file can be read. Returns whether
+ * more is committed than is counted.
+ */
 async function countWhatCanBe(
   dependencies: ImportDependencies,
   run: ImportRun,
   attempt: Attempt,
-): Promise<void> {
-  const { signal } = attempt;
+): Promise<boolean> {
+  const { signal, isGivenUp } = attempt;
   const { tenantId, id: jobId } = run.job;
   const ranges = await dependencies.ranges.list(tenantId, jobId);
-  // The owner gives what it stored of each batch, for which it needs to know no duplicates.
-  for (const range of ranges)
-    await unlessItMayPass(
-      () => countRangeUpToSeal(dependencies, { run, range, keysFirst: false, signal }),
-      attempt,
-    );
-  // Without ranges nothing is counted, but another run may be about to begin.
+  let isUncounted = false;
+  for (const range of ranges) {
+    let lastBatch = range.lastBatch;
+    let isCounted = false;
+    await unlessItMayPass(async () => {
+      lastBatch = await sealRange(dependencies, run, range.number);
+      if (isGivenUp) return;
+      // The owner gives what it stored of each batch, for which it needs to know no duplicates.
+      await countRange(dependencies, { run, range, keysFirst: false, signal }, lastBatch);
+      isCounted = true;
+    }, attempt);
+    isUncounted ||= !isCounted && lastBatch > range.lastBatch;
+  }
+  // Without ranges nothing is counted, but another run may be about to begin, or have committed all rows.
   if (ranges.length === 0)
-    await unlessItMayPass(
-      () => dependencies.owners.seal(run.definition, { jobId, range: 0 }, callerOf(run.job)),
-      attempt,
-    );
+    await unlessItMayPass(async () => {
+      isUncounted = (await sealRange(dependencies, run, 0)) > 0;
+    }, attempt);
+  return isUncounted;
 }
+
+/** Returns the number of the last batch of a range that is committed. */
+const sealRange = ({ owners }: ImportDependencies, { job, definition }: ImportRun, range: number) =>
+  owners.seal(definition, { jobId: job.id, range }, callerOf(job));
 
 /** Another run may have committed more than is counted. After sealing nothing is committed, so the count can be completed. */
 async function countUpToSeal(
@@ -132,21 +174,28 @@ async function countUpToSeal(
   keysFirst: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const range of await dependencies.ranges.list(run.job.tenantId, run.job.id))
+  for (const range of await dependencies.ranges.list(run.job.tenantId, run.job.id)) {
+    signal.throwIfAborted();
     await countRangeUpToSeal(dependencies, { run, range, keysFirst, signal });
+  }
 }
 
 async function countRangeUpToSeal(
   dependencies: ImportDependencies,
   options: Parameters<typeof sendRange>[1],
 ): Promise<void> {
-  const { run, range } = options;
-  const lastBatch = await dependencies.owners.seal(
-    run.definition,
-    { jobId: run.job.id, range: range.number },
-    callerOf(run.job),
-  );
-  if (range.lastBatch < lastBatch) await sendRange(dependencies, options, ({ number }) => number < lastBatch);
+  const lastBatch = await sealRange(dependencies, options.run, options.range.number);
+  await countRange(dependencies, options, lastBatch);
+}
+
+/** @param lastBatch the number of the last one that is committed */
+async function countRange(
+  dependencies: ImportDependencies,
+  options: Parameters<typeof sendRange>[1],
+  lastBatch: number,
+): Promise<void> {
+  if (options.range.lastBatch < lastBatch)
+    await sendRange(dependencies, options, ({ number }) => number < lastBatch);
 }
 
 async function deleteKeysAndFile(

@@ -1,6 +1,7 @@
 import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
 import type { RowQuota } from '@plinth/http/row-quota';
+import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { Definition } from '../domain/definition';
 import { isFinal, type RowCounts } from '../domain/import-job';
@@ -9,6 +10,7 @@ import type { Owners } from '../grpc/owners';
 import type { ImportJob, ImportStore } from '../store/import-store';
 import type { KeyStore } from '../store/key-store';
 import type { RangeStore } from '../store/range-store';
+import type { RowBudget } from './row-budget';
 
 export interface ImportDependencies {
   imports: ImportStore;
@@ -19,6 +21,10 @@ export interface ImportDependencies {
   clock: Clock;
   /** The bytes that a tenant keeps of its imports. */
   kept: Pick<RowQuota, 'tryTake'>;
+  /** Of the event loop of the process. */
+  turns: EventLoopTurns;
+  /** How much of files may be read, where others wait for the place of this work. */
+  budget?: RowBudget | undefined;
 }
 
 /** A job that executes, and the definition of its rows. */

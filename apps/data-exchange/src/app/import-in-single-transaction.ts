@@ -1,19 +1,26 @@
 import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import { finalStatus, noRows, type RowCounts } from '../domain/import-job';
-import type { FailedRowWithCells } from '../domain/failed-row';
-import type { SendEnd } from '../grpc/send-rows';
-import { addCounts, commonSendOptions, countRows, countsAfterAbort, sendFile } from './send-file';
+import {
+  addCounts,
+  commonSendOptions,
+  countRows,
+  countsAfterAbort,
+  requireAllRows,
+  sendFile,
+  type SentFile,
+} from './send-file';
 import { callerOf, findImportRun, type ImportDependencies, type ImportRun } from './find-import-run';
+import { FailedPartsDraft, type FailedPart } from '../store/failed-row-store';
+import { keepLayout } from './keep-layout';
 import { openRows } from './open-rows';
 
-interface Sent {
+interface Sent extends SentFile {
   counts: RowCounts;
   /** Of the batch for which all rows were rolled back. */
-  failedRows: FailedRowWithCells[];
-  end: SendEnd;
+  failedParts: FailedPart[];
 }
 
-const nothing: Sent = { counts: noRows, failedRows: [], end: 'stopped' };
+const nothing: Sent = { counts: noRows, failedParts: [], end: 'stopped', missingRows: undefined };
 
 /** Imports all rows of a job in a single transaction and ends it; the first batch with a failed row rolls back all. */
 export async function importInSingleTransaction(
@@ -31,25 +38,38 @@ export async function importInSingleTransaction(
     isCancelled = (await imports.get(tenantId, jobId)).cancelRequestedAt !== null;
     return !isCancelled;
   };
-  const send = (commit: 'ALL_OR_NOTHING' | 'NEVER', shouldContinueAfter = shouldContinue) =>
-    sendAll(dependencies, { run, commit, signal }, shouldContinueAfter);
+  const send = async (commit: 'ALL_OR_NOTHING' | 'NEVER') => {
+    const result = await sendAll(
+      dependencies,
+      { run, commit, signal },
+      async (isWhole) => isWhole && shouldContinue(),
+    );
+    requireAllRows(result);
+    return result;
+  };
   let sent = isCancelled ? nothing : await send('ALL_OR_NOTHING');
   let isCommitted = sent.end === 'sent';
   if (!isCommitted) {
     // Another run of the job may have committed all rows, which are counted then. From now on none commits any.
     const committed = await countCommitted(dependencies, run, signal);
     isCommitted = committed !== undefined;
-    if (committed) sent = { ...nothing, counts: committed };
+    if (committed) {
+      requireAllRows(committed);
+      sent = { ...nothing, counts: committed.counts };
+    }
     // Another run found rows that fail, and may have ended before they were stored: they are found again.
     else if (sent.end === 'sealed' && (await shouldContinue())) sent = await send('NEVER');
   }
-  const { counts, failedRows } = sent;
+  const { counts, failedParts } = sent;
   const end = isCommitted
     ? { status: finalStatus(counts), counts }
     : {
         status: ImportJobStatus.Failed,
-        counts: countsAfterAbort(await countRows(await openRows(job, blobs, { signal })), failedRows.length),
-        failedRows,
+        counts: countsAfterAbort(
+          await countRows(await openRows(job, blobs, { signal }), dependencies.budget),
+          counts.failedRows,
+        ),
+        failedParts,
       };
   const status = isCancelled ? ImportJobStatus.Cancelled : end.status;
   await imports.finish(tenantId, jobId, { ...end, status, at: clock.now() });
@@ -64,29 +84,31 @@ export async function countCommitted(
   dependencies: ImportDependencies,
   run: ImportRun,
   signal: AbortSignal,
-): Promise<RowCounts | undefined> {
+): Promise<Pick<Sent, 'counts' | 'missingRows'> | undefined> {
   const range = { jobId: run.job.id, range: 0 };
   if ((await dependencies.owners.seal(run.definition, range, callerOf(run.job))) === 0) return undefined;
-  return (await sendAll(dependencies, { run, commit: 'ALL_OR_NOTHING', signal }, async () => true)).counts;
+  return sendAll(dependencies, { run, commit: 'ALL_OR_NOTHING', signal }, async () => true);
 }
 
 /** Sends all rows of a job until one of them fails; batches that were committed before give their stored results. */
 async function sendAll(
   dependencies: ImportDependencies,
   { run, commit, signal }: { run: ImportRun; commit: 'ALL_OR_NOTHING' | 'NEVER'; signal: AbortSignal },
-  shouldContinue: () => Promise<boolean>,
+  shouldContinue: (isWhole: boolean) => Promise<boolean>,
 ): Promise<Sent> {
   let counts = noRows;
-  let failedRows: FailedRowWithCells[] = [];
-  const end = await sendFile({
-    ...commonSendOptions(dependencies, run, await openRows(run.job, dependencies.blobs, { signal }), signal),
+  const failed = new FailedPartsDraft();
+  const file = await openRows(run.job, dependencies.blobs, { signal });
+  await keepLayout(dependencies, run, file);
+  const sent = await sendFile({
+    ...commonSendOptions(dependencies, run, file, signal),
     commit,
     after: 0,
+    takeFailedRow: (row) => failed.add(row),
     onResult: async (batch) => {
       counts = addCounts(counts, batch.counts);
-      ({ failedRows } = batch);
-      return failedRows.length === 0 && (await shouldContinue());
+      return batch.counts.failedRows === 0 && (await shouldContinue(batch.isWhole));
     },
   });
-  return { counts, failedRows, end };
+  return { counts, failedParts: failed.take(), ...sent };
 }

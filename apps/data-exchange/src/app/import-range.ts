@@ -1,8 +1,11 @@
-import { tooManyFailedRows } from '../domain/problems';
+import { isFinal } from '../domain/import-job';
+import { importForgotten, tooManyFailedRows } from '../domain/problems';
+import { FailedPartsDraft } from '../store/failed-row-store';
 import type { Duplicate } from '../store/key-store';
 import type { ImportRange } from '../store/range-store';
-import { commonSendOptions, sendFile } from './send-file';
+import { commonSendOptions, requireAllRows, sendFile } from './send-file';
 import { findImportRun, type ImportRun, type ImportDependencies } from './find-import-run';
+import { keepLayout } from './keep-layout';
 import { openRange } from './open-rows';
 
 export interface RangeToImport {
@@ -12,6 +15,8 @@ export interface RangeToImport {
   keysFirst: boolean;
   /** The only range of the file, which may be large. */
   isWhole?: boolean;
+  /** The workflow goes on elsewhere where it is too long for this place. */
+  movesOn?: boolean;
 }
 
 /**
@@ -27,15 +32,25 @@ export async function importRange(
   if (!run || run.job.cancelRequestedAt !== null) return false;
   const range = await dependencies.ranges.get(tenantId, jobId, number);
   let isCancelled = false;
+  let hasRoom = true;
   const end = await sendRange(dependencies, { run, range, keysFirst, signal }, (batch) => {
     ({ isCancelled } = batch);
-    return !isCancelled;
+    hasRoom &&= batch.hasRoom;
+    return !isCancelled && hasRoom && batch.isWhole;
   });
+  // What is counted stays: rows that are imported, and the report of those that failed.
+  if (!hasRoom) throw tooManyFailedRows();
   if (end !== 'sealed') return !isCancelled;
-  return (await dependencies.imports.get(tenantId, jobId)).cancelRequestedAt === null;
+  const { status, cancelRequestedAt } = await dependencies.imports.get(tenantId, jobId);
+  // What ends a job has its ranges sealed. Of one that goes on the owner has forgotten what it imported.
+  if (!isFinal(status) && cancelRequestedAt === null) throw importForgotten();
+  return false;
 }
 
-/** Sends the batches of a range that are not counted yet, while `shouldContinue` returns true. */
+/**
+ * Sends the batches of a range that are not counted yet, and counts them, while `shouldContinue` returns true.
+ * @throws Problem `import-file-unreadable`, once they are counted, where rows of them have no result
+ */
 export async function sendRange(
   dependencies: ImportDependencies,
   {
@@ -44,12 +59,13 @@ export async function sendRange(
     keysFirst,
     signal,
   }: { run: ImportRun; range: ImportRange; keysFirst: boolean; signal: AbortSignal },
-  shouldContinue: (batch: { number: number; isCancelled: boolean }) => boolean,
+  shouldContinue: (batch: CountedBatch) => boolean,
 ) {
   const { tenantId, id } = run.job;
   const file = await openRange(run.job, dependencies.blobs, range, signal);
-  let hasRoom = true;
-  const end = await sendFile({
+  await keepLayout(dependencies, run, file);
+  const failed = new FailedPartsDraft();
+  const sent = await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),
     commit: 'EACH_BATCH',
     range: range.number,
@@ -60,19 +76,28 @@ export async function sendRange(
             dependencies.keys.listDuplicates(tenantId, id, firstRow, lastRow),
         }
       : {}),
-    onResult: async ({ number, counts, failedRows }) => {
-      const batch = { number, counts, failedRows, bytesDone: file.bytesRead() };
+    takeFailedRow: (row) => failed.add(row),
+    onResult: async ({ number, counts, isWhole }) => {
+      const batch = { number, counts, failedParts: failed.take(), bytesDone: file.bytesRead() };
       const { isCancelled, failedBytes } = await dependencies.ranges.countBatch(
         tenantId,
         id,
         range.number,
         batch,
       );
-      if (failedBytes > 0 && !dependencies.kept.tryTake(tenantId, failedBytes)) hasRoom = false;
-      return shouldContinue({ number, isCancelled }) && hasRoom;
+      const hasRoom = failedBytes === 0 || dependencies.kept.tryTake(tenantId, failedBytes);
+      return shouldContinue({ number, isCancelled, hasRoom, isWhole });
     },
   });
-  // What is counted stays: rows that are imported, and the report of those that failed.
-  if (!hasRoom) throw tooManyFailedRows();
-  return end;
+  requireAllRows(sent);
+  return sent.end;
+}
+
+interface CountedBatch {
+  number: number;
+  isCancelled: boolean;
+  /** Whether its failed rows fit into what the tenant may keep. */
+  hasRoom: boolean;
+  /** Whether all of its rows, and of those before it, have a result. */
+  isWhole: boolean;
 }

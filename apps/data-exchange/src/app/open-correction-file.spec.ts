@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { FairPlaces } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import type { FailedRowPage, FailedRowStore } from '../store/failed-row-store';
 import type { ImportJob } from '../store/import-store';
@@ -14,6 +14,7 @@ const ROWS = 100_000;
 const texts = { culture: 'en', byKey: {} };
 const correctionPlaces = (places: number): FairPlaces =>
   new FairPlaces({ places, waitingMax: 10, refused: (scope) => new Error(scope) });
+const turns = new EventLoopTurns();
 const owner = { tenantId: 'acme', userId: 'ada' };
 
 const job = (kind: 'csv' | 'xlsx') =>
@@ -61,6 +62,7 @@ describe('a correction file', () => {
       const { failedRows, bytesRead } = longRows();
       const file = await openCorrectionFile(failedRows, job(kind), texts, {
         owner,
+        turns,
         places: correctionPlaces(1),
       });
       file!.content.read(0);
@@ -73,7 +75,7 @@ describe('a correction file', () => {
   it.each(['csv', 'xlsx'] as const)('of %s gives its place back when its client leaves', async (kind) => {
     const { failedRows, bytesRead } = longRows();
     const places = correctionPlaces(4);
-    const open = () => openCorrectionFile(failedRows, job(kind), texts, { owner, places });
+    const open = () => openCorrectionFile(failedRows, job(kind), texts, { owner, turns, places });
     const [first, second] = await Promise.all([open(), open()]);
     // The other two are for other tenants.
     const third = open();
@@ -94,6 +96,7 @@ describe('a correction file', () => {
       const places = correctionPlaces(1);
       const file = await openCorrectionFile(failedRows, job(kind), texts, {
         owner,
+        turns,
         places,
         unreadMillisecondsMax: 1,
       });

@@ -2,8 +2,8 @@ import { pipeline, Readable } from 'node:stream';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
-import type { FairPlaces } from '@plinth/runtime/process/fair-places';
-import { localize, type FailedRowWithCells } from '../domain/failed-row';
+import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
+import { eachInSteps, localize, type FailedRowWithCells } from '../domain/failed-row';
 import type { MessageTexts } from '../domain/message-texts';
 import { correctionFile, correctionWorkbook } from '../formats/correction-file';
 import { encodeText } from '../formats/text-stream';
@@ -30,6 +30,7 @@ export interface CorrectionFile {
 export interface CorrectionDownload {
   owner: ShareOwner;
   places: FairPlaces;
+  turns: EventLoopTurns;
   /** Aborted when the client disconnects. */
   signal?: AbortSignal;
   /** After which a client that takes nothing loses its place. */
@@ -45,7 +46,7 @@ export async function openCorrectionFile(
   failedRows: FailedRowStore,
   job: ImportJob,
   texts: MessageTexts,
-  { owner, places, signal, unreadMillisecondsMax = UNREAD_MILLISECONDS_MAX }: CorrectionDownload,
+  { owner, places, turns, signal, unreadMillisecondsMax = UNREAD_MILLISECONDS_MAX }: CorrectionDownload,
 ): Promise<CorrectionFile | undefined> {
   const [first] = await failedRows.list(job.tenantId, job.id, { ...PAGE, after: 0, take: 1 });
   if (!first) return undefined;
@@ -62,9 +63,12 @@ export async function openCorrectionFile(
   return file;
 
   async function* readPages(): AsyncGenerator<FailedRowWithCells[]> {
-    for await (const page of localizedRows(failedRows, job, texts)) {
+    for await (const page of pagesOf(failedRows, job)) {
       unread.refresh();
-      yield page;
+      yield await turns.takeEach(
+        owner,
+        eachInSteps(page, (row) => localize(row, texts)),
+      );
     }
   }
 }
@@ -92,10 +96,9 @@ function writeWhileRead(job: ImportJob, rows: AsyncIterable<FailedRowWithCells[]
   };
 }
 
-async function* localizedRows(
+async function* pagesOf(
   failedRows: FailedRowStore,
   { tenantId, id }: ImportJob,
-  texts: MessageTexts,
 ): AsyncGenerator<FailedRowWithCells[]> {
   let after = 0;
   for (let take = FIRST_ROWS; ;) {
@@ -103,7 +106,7 @@ async function* localizedRows(
     if (rows.length === 0) return;
     // Rows that do not fit are measured all the same, so few of them are asked for.
     take = Math.min(2 * rows.length, ROWS_PER_QUERY_MAX);
-    yield rows.map((row) => localize(row, texts));
+    yield rows;
     after = rows.at(-1)!.rowNumber;
   }
 }

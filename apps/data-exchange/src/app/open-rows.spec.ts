@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { FileFormat } from '../formats/file-format';
+import { wholeFile } from '../formats/record-index';
 import { writeXlsx } from '../formats/xlsx-writer';
 import { plainFormat } from '../../test/plain-format';
 import { openRange, openRows } from './open-rows';
@@ -41,11 +42,18 @@ describe('the rows of a file whose reader leaves', () => {
     expect(endless.destroyed).toBe(true);
   });
 
+  const executing = {
+    ...jobOf(plainFormat),
+    status: 'Executing',
+    fileSizeBytes: 10,
+    cancelRequestedAt: null,
+  };
+
   it('are not waited for while it is split', async () => {
     const worker = new AbortController();
     const endless = new Readable({ read: () => undefined });
     const dependencies = {
-      imports: { get: async () => ({ ...jobOf(plainFormat), status: 'Executing', fileSizeBytes: 10 }) },
+      imports: { get: async () => executing },
       owners: { find: async () => ({}) },
       blobs: storeOf(endless),
       config: { EXCHANGE_RANGE_BYTES: 5 },
@@ -56,6 +64,24 @@ describe('the rows of a file whose reader leaves', () => {
 
     await expect(splitting).rejects.toMatchObject({ name: 'AbortError' });
     expect(endless.destroyed).toBe(true);
+  });
+
+  it('are not split where the import is cancelled', async () => {
+    const insert = jest.fn();
+    const dependencies = {
+      imports: { get: async () => ({ ...executing, cancelRequestedAt: new Date() }) },
+      owners: { find: async () => ({}) },
+      blobs: { get: () => Promise.reject(new Error('The file is read.')) },
+      ranges: { insert },
+      config: { EXCHANGE_RANGE_BYTES: 5 },
+    } as unknown as SplitDependencies;
+
+    expect(await splitIntoRanges(dependencies, 'acme', 'job', new AbortController().signal)).toEqual({
+      count: 1,
+      atOnce: 1,
+      keysFirst: false,
+    });
+    expect(insert).toHaveBeenCalledWith('acme', 'job', [wholeFile]);
   });
 
   it('are read no further from a workbook', async () => {

@@ -3,6 +3,7 @@ import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { XlsxFormat } from '../formats/file-format';
 import { readCsv, type FileRows } from '../formats/read-csv';
 import { readXlsx } from '../formats/read-xlsx';
+import { usualSheet } from '../formats/sheet-dates';
 import { wholeFile, type FileRange } from '../formats/record-index';
 import { fileUnreadable } from '../domain/problems';
 import { UnreadableFile } from '../formats/unreadable-file';
@@ -65,7 +66,7 @@ export function abortedBy(signal: AbortSignal | undefined, bytes: Readable): Rea
 
 /** Of another sheet than the one whose format was corrected it is not known where its header is. */
 const sheetOf = (format: XlsxFormat, sheet: string | undefined): XlsxFormat =>
-  sheet === undefined || sheet === (format.sheet ?? format.sheets?.[0]) ? format : { kind: 'xlsx', sheet };
+  sheet === undefined || sheet === usualSheet(format) ? format : { kind: 'xlsx', sheet };
 
 async function* withProblems<Piece>(
   pieces: AsyncGenerator<Piece>,

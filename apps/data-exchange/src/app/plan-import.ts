@@ -1,7 +1,9 @@
 import { wholeFile } from '../formats/record-index';
+import { UnreadableFile } from '../formats/unreadable-file';
+import type { ImportJob } from '../store/import-store';
 import { findImportRun, type ImportDependencies } from './find-import-run';
+import { openWorkbook } from './open-workbook';
 import { withDefaultOptions } from './send-file';
-import { storeSheetHeaders } from './store-sheet-headers';
 
 /**
  * How an import job runs; its result does not depend on it. The values are in recorded workflow histories, so they stay:
@@ -20,25 +22,34 @@ export interface PlanDependencies extends ImportDependencies {
   config: { EXCHANGE_RANGE_BYTES: number };
 }
 
-/** The content of a workbook takes about this much more space than the workbook. */
-const WORKBOOK_DENSITY = 10;
-
-/** Plans a job by the size of its file, without reading the file: the decision must not take as long as its rows. */
+/** Plans a job by the size of its content, without reading it: the decision must not take as long as its rows. */
 export async function planImport(
   dependencies: PlanDependencies,
   tenantId: string,
   jobId: string,
-  signal: AbortSignal,
 ): Promise<ImportPlan> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return { kind: 'ended' };
-  await storeSheetHeaders(dependencies, run, signal);
-  const { format, fileSizeBytes, options } = run.job;
+  const { format, options } = run.job;
   const isText = format.kind === 'csv';
-  const textBytes = isText ? fileSizeBytes : fileSizeBytes * WORKBOOK_DENSITY;
-  const isSmall = textBytes <= dependencies.config.EXCHANGE_RANGE_BYTES;
+  const isSmall = (await contentBytesOf(dependencies, run.job)) <= dependencies.config.EXCHANGE_RANGE_BYTES;
   if (withDefaultOptions(options).onError === 'abort') return { kind: 'at-once', isSmall };
   if (isText && !isSmall) return { kind: 'ranges' };
   await dependencies.ranges.insert(tenantId, jobId, [wholeFile]);
   return { kind: 'whole', isSmall };
+}
+
+/** Of a workbook what its sheet and the texts of all sheets unpack to; an import of one that is damaged ends soon. */
+async function contentBytesOf(
+  { blobs }: Pick<PlanDependencies, 'blobs'>,
+  { format, options, blobKey, fileSizeBytes: sizeBytes }: ImportJob,
+): Promise<number> {
+  if (format.kind === 'csv') return sizeBytes;
+  const parts = await openWorkbook(blobs, { blobKey, sizeBytes }).catch((error: unknown) => {
+    if (error instanceof UnreadableFile) return undefined;
+    throw error;
+  });
+  const wanted = options.sheet ?? format.sheet;
+  const sheet = parts?.sheets.find(({ name }) => wanted === undefined || name === wanted);
+  return (sheet?.part.unpackedBytes ?? 0) + (parts?.sharedStrings?.unpackedBytes ?? 0);
 }

@@ -11,17 +11,14 @@ export async function readKeys(
 ): Promise<void> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run || run.job.cancelRequestedAt !== null) return;
-  const file = await openRange(
-    run.job,
-    dependencies.blobs,
-    await dependencies.ranges.get(tenantId, jobId, number),
-    signal,
-  );
+  const range = await dependencies.ranges.get(tenantId, jobId, number);
+  const after = await dependencies.keys.lastBatch(tenantId, jobId, number);
+  const file = await openRange(run.job, dependencies.blobs, range, signal);
   await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),
     commit: 'READ_KEYS',
     range: number,
-    after: await dependencies.keys.lastBatch(tenantId, jobId, number),
+    after,
     onResult: async ({ number: batch, keys }) => {
       await dependencies.keys.insert(tenantId, jobId, number, batch, keys);
       return true;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
+import type { InTurns } from '@plinth/exchange/in-turns';
 import { receiveFile } from '@plinth/http/receive-file';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { CallerCulture } from '@plinth/clients/caller-culture';
@@ -11,7 +11,8 @@ import { composed } from '@plinth/kernel/composed';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
-import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import type { UnrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
+import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import {
   definitionNotImportable,
   definitionUnknown,
@@ -21,7 +22,7 @@ import {
 import { requireRoomForFiles, type TenantQuota } from '../domain/tenant-quota';
 import { cellFormatOf } from '../formats/cell-evidence';
 import { formatOfCorrection, type EarlierImport } from '../formats/correction-file-format';
-import { readWorkbookParts, type Sheet } from '../formats/workbook/workbook-parts';
+import type { Sheet } from '../formats/workbook/workbook-parts';
 import { FormatDetector, type Detection } from '../formats/detect-format';
 import type { FileFormat } from '../formats/file-format';
 import type { Owners } from '../grpc/owners';
@@ -30,6 +31,7 @@ import { keptBytesOf } from '../store/kept-quota';
 import type { TenantUsageStore } from '../store/tenant-usage-store';
 import type { ArrivingBytes } from './arriving-bytes';
 import { toProblem } from './open-rows';
+import { openWorkbook } from './open-workbook';
 
 export interface UploadDependencies {
   config: { EXCHANGE_UPLOAD_BYTES_MAX: number } & TenantQuota;
@@ -38,9 +40,12 @@ export interface UploadDependencies {
   owners: Owners;
   imports: ImportStore;
   blobs: BlobStore;
+  unrecordedBlobs: UnrecordedBlobs;
   cultures: CallerCulture;
   clock: Clock;
-  uploadTurns: EventLoopTurns;
+  turns: EventLoopTurns;
+  /** What is found of a file, and compared with, is in memory meanwhile. */
+  detectionPlaces: FairPlaces;
   arriving: ArrivingBytes;
 }
 
@@ -52,10 +57,16 @@ export async function receiveUpload(
   request: IncomingMessage,
   caller: Caller,
   dependencies: UploadDependencies,
+  signal: AbortSignal,
 ): Promise<ImportJob> {
-  const { blobs, owners, imports, usage, kept, clock, config, cultures, uploadTurns } = dependencies;
+  const { blobs, unrecordedBlobs, owners, imports, usage, kept, clock, config, cultures, turns } =
+    dependencies;
   const stored = await usage.of(caller.tenantId);
   requireRoomForFiles(config, stored, 1, clock.now());
+  const id = newId();
+  const blobKey = `${caller.tenantId}/imports/${id}`;
+  const blob = { tenantId: caller.tenantId, key: blobKey };
+  await unrecordedBlobs.begin(blob);
   const arrival = dependencies.arriving.begin(caller.tenantId);
   const onBytes = (bytes: number): void => {
     try {
@@ -66,32 +77,35 @@ export async function receiveUpload(
       throw error;
     }
   };
-  const id = newId();
-  const blobKey = `${caller.tenantId}/imports/${id}`;
   try {
     const limit = {
       bytesMax: config.EXCHANGE_UPLOAD_BYTES_MAX,
       tooLarge: () => fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX),
-      turns: uploadTurns,
+      turns,
     };
     const { fields, result } = await receiveFile(request, caller, limit, async ({ name, content }) => ({
       fileName: name,
       ...(await store(content, onBytes, blobKey, blobs)),
     }));
-    const { fileName, file, detection } = result;
+    const { fileName, file, detector } = result;
     const given = fields.get('definitionName') ?? '';
     const definitionName = composed(given) ?? given;
     if (definitionName === '') throw invalid({ definitionName: 'NotEmpty' });
     const definition = await owners.find(definitionName);
     if (!definition) throw definitionUnknown(definitionName);
     if (!definition.importable) throw definitionNotImportable(definitionName);
-    const format = await formatOf(detection, {
-      blobs,
-      blobKey,
-      sizeBytes: file.sizeBytes,
-      cultureOf: () => cultures.of(caller, request),
-      earlierImports: () => imports.listWithFailedRows(caller.tenantId, definition.name),
-    });
+    const detect = async () => {
+      const detection = await turns.takeEach(caller, detector.end());
+      return formatOf(detection, {
+        blobs,
+        blobKey,
+        sizeBytes: file.sizeBytes,
+        inTurns: (steps) => turns.takeEach(caller, steps),
+        cultureOf: () => cultures.of(caller, request),
+        earlierImports: () => imports.listWithFailedRows(caller.tenantId, definition.name),
+      });
+    };
+    const format = await dependencies.detectionPlaces.run(caller, detect, signal);
     kept.take(caller.tenantId, keptBytesOf(format));
     const job: NewImportJob = {
       tenantId: caller.tenantId,
@@ -113,7 +127,7 @@ export async function receiveUpload(
       requireRoomForFiles(config, used, file.sizeBytes, clock.now()),
     );
   } catch (error) {
-    await blobs.delete(blobKey);
+    await unrecordedBlobs.abandon(blob, async () => (await imports.find(caller.tenantId, id)) !== undefined);
     throw toProblem(error);
   } finally {
     arrival.end();
@@ -124,6 +138,7 @@ interface StoredUpload {
   blobs: BlobStore;
   blobKey: string;
   sizeBytes: number;
+  inTurns: InTurns;
   cultureOf(): Promise<string>;
   /** The imports whose correction file it may be. */
   earlierImports(): Promise<EarlierImport[]>;
@@ -145,9 +160,9 @@ async function formatOf(detection: Detection, upload: StoredUpload): Promise<Fil
 
 async function textFormatOf(
   { head, format, evidence }: Extract<Detection, { found: 'text' }>,
-  { cultureOf, earlierImports }: StoredUpload,
+  { inTurns, cultureOf, earlierImports }: StoredUpload,
 ): Promise<FileFormat> {
-  const corrected = formatOfCorrection(head, format, await earlierImports());
+  const corrected = await inTurns(formatOfCorrection(head, format, await earlierImports()));
   return corrected ?? { ...format, ...(await cellFormatOf(evidence, cultureOf)) };
 }
 
@@ -162,10 +177,8 @@ function workbookFormatOf(sheets: readonly Sheet[]): FileFormat {
 }
 
 /** The sheets of a workbook. @throws UnreadableFile, or Problem for a zip that is no workbook */
-async function sheetsOf({ blobs, blobKey, sizeBytes }: StoredUpload): Promise<Sheet[]> {
-  const stream = (start: number, end: number): Promise<Readable> => blobs.get(blobKey, { start, end });
-  const read = async (start: number, end: number) => buffer(await stream(start, end));
-  const parts = await readWorkbookParts({ sizeBytes, stream, read });
+async function sheetsOf({ blobs, ...file }: StoredUpload): Promise<Sheet[]> {
+  const parts = await openWorkbook(blobs, file);
   if (!parts) throw fileUnsupported();
   return parts.sheets;
 }
@@ -196,6 +209,6 @@ async function store(content: Readable, onBytes: (count: number) => void, blobKe
   content.once('close', () => {
     if (!content.readableEnded) inspected.destroy(new Error('The upload was interrupted.'));
   });
-  const file = await blobs.put(blobKey, content.pipe(inspected));
-  return { file, detection: detector.end() };
+  const file = await blobs.put(blobKey, content.pipe(inspected), { isSentByClient: true });
+  return { file, detector };
 }

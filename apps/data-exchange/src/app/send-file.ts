@@ -1,18 +1,22 @@
+import { inTurnsOf, type InTurns } from '@plinth/exchange/in-turns';
 import type { FailedRow } from '@plinth/exchange/row-error';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
 import type { Definition } from '../domain/definition';
-import { withFileColumns, type FailedRowWithCells } from '../domain/failed-row';
+import { takeInSteps, withFileColumns, type FailedRowWithCells } from '../domain/failed-row';
 import type { RowCounts } from '../domain/import-job';
+import { fileUnreadable } from '../domain/problems';
 import { mappedColumns } from '../domain/mapped-columns';
-import type { FileFormat } from '../formats/file-format';
+import type { DateFormat } from '../formats/file-format';
 import { filledRows, type FileRows } from '../formats/read-csv';
 import { rowBatches, type RowBatch } from '../formats/row-batches';
+import { datesOfSheet } from '../formats/sheet-dates';
 import type { Owners } from '../grpc/owners';
 import { sendRows, type SendEnd, type SendOptions, type SentBatch } from '../grpc/send-rows';
 import type { ImportJob, ImportOptions } from '../store/import-store';
 import type { RowKey } from '../store/key-store';
 import { callerOf, type ImportDependencies, type ImportRun } from './find-import-run';
+import type { RowBudget } from './row-budget';
 
 const modes = { insert: 'INSERT', update: 'UPDATE', upsert: 'UPSERT' } as const;
 
@@ -23,6 +27,7 @@ export const withDefaultOptions = (options: Partial<ImportOptions>): ImportOptio
 });
 
 export interface SendFileOptions {
+  /** Its options say which sheet the file is. */
   job: ImportJob;
   definition: Definition;
   caller: Caller;
@@ -37,35 +42,47 @@ export interface SendFileOptions {
   /** Batches up to this one are counted already. */
   after: number;
   signal: AbortSignal;
+  /** How steps of a result are taken that others need not wait for. */
+  inTurns: InTurns;
+  /** Takes the failed rows of each batch as they are in the file, one after the other, before its result. */
+  takeFailedRow?(row: FailedRowWithCells): void;
   onResult(result: BatchResult): Promise<boolean>;
 }
 
-/** The result of one batch, counted, with its failed rows as they are in the file. */
+/** The result of one batch, counted. */
 export interface BatchResult {
   number: number;
   counts: RowCounts;
-  failedRows: FailedRowWithCells[];
   keys: RowKey[];
+  /** Whether all of its rows, and of those before it, have a result. */
+  isWhole: boolean;
 }
 
 /** What is the same for all ways to send the rows of a job. */
 export const commonSendOptions = (
-  { owners }: ImportDependencies,
+  { owners, turns, budget }: ImportDependencies,
   { job, definition }: ImportRun,
   file: FileRows,
   signal: AbortSignal,
-): Omit<SendFileOptions, 'commit' | 'after' | 'onResult'> => ({
+): Omit<SendFileOptions, 'commit' | 'after' | 'takeFailedRow' | 'onResult'> => ({
   job,
   definition,
   caller: callerOf(job),
   owners,
-  file,
+  file: budget?.limit(file) ?? file,
   mode: withDefaultOptions(job.options).mode,
   signal,
+  inTurns: inTurnsOf(turns, callerOf(job)),
 });
 
+/** How the sending of a file ended, and what to say where rows of it have no result. */
+export interface SentFile {
+  end: SendEnd;
+  missingRows: string | undefined;
+}
+
 /** Sends the mapped columns of a job's file to the data owner. */
-export async function sendFile(options: SendFileOptions): Promise<SendEnd> {
+export async function sendFile(options: SendFileOptions): Promise<SentFile> {
   try {
     return await sendMapped(options);
   } finally {
@@ -73,14 +90,17 @@ export async function sendFile(options: SendFileOptions): Promise<SendEnd> {
   }
 }
 
-function sendMapped(options: SendFileOptions): Promise<SendEnd> {
+async function sendMapped(options: SendFileOptions): Promise<SentFile> {
   const { job, definition, file } = options;
   const mapped = mappedColumns(job.mappings ?? [], file.headers);
   const positions = mapped.map(({ position }) => position);
   const columnByProperty = new Map(
     mapped.map(({ sourceColumn, targetProperty }) => [targetProperty, sourceColumn]),
   );
-  return sendRows({
+  let missingRows: string | undefined;
+  /** Of the batch whose result is next. */
+  let failed = new FailedRowsOfBatch(columnByProperty);
+  const end = await sendRows({
     owner: options.owners.clientOf(definition),
     service: definition.owner,
     caller: options.caller,
@@ -92,59 +112,114 @@ function sendMapped(options: SendFileOptions): Promise<SendEnd> {
       commit: options.commit,
       range: options.range ?? 0,
       knowsDuplicates: options.duplicatesOf !== undefined,
-      ...cellFormatOf(job.format, positions),
+      ...cellFormatOf(job, positions),
     },
     batches: rowBatches(file.rows, { positions, columnCount: file.headers.length }, options.after),
     duplicatesOf: options.duplicatesOf,
-    onResult: (sent) => options.onResult(count(sent, columnByProperty)),
+    inTurns: options.inTurns,
+    onRefused: (batch, refused, isLast) =>
+      options.inTurns(
+        takeInSteps(failed.inOrder(batch, refused, isLast), (row) => options.takeFailedRow?.(row)),
+      ),
+    onResult: async (sent) => {
+      const result = countedResult(sent, failed.count);
+      failed = new FailedRowsOfBatch(columnByProperty);
+      if (options.commit !== 'READ_KEYS') missingRows ??= missingRowsOf(sent.batch, result.counts);
+      return options.onResult({ ...result, isWhole: missingRows === undefined });
+    },
     signal: options.signal,
   });
+  return { end, missingRows };
+}
+
+/** @throws Problem `import-file-unreadable` where rows of the file have no result */
+export function requireAllRows({ missingRows }: Pick<SentFile, 'missingRows'>): void {
+  if (missingRows !== undefined) throw fileUnreadable(missingRows);
+}
+
+/**
+ * What to say of rows that are not imported, undefined where all are. A batch that is committed has its result from then.
+ * Where that was by a version that divides the file otherwise, some of these rows were not among it, and would be lost.
+ */
+function missingRowsOf(
+  { rowCount, firstRow, lastRow }: RowBatch,
+  { totalRows }: RowCounts,
+): string | undefined {
+  const missing = rowCount - totalRows;
+  return missing > 0
+    ? `Another version of the platform imported the file in other parts: of the rows ${firstRow} to ${lastRow}, ${missing} were not imported. Undo this import and upload the file again.`
+    : undefined;
 }
 
 /** The format in which the owner reads the cells. */
-const cellFormatOf = (format: FileFormat, positions: readonly number[]) => ({
-  ...(format.kind === 'csv' && format.decimalSeparator ? { decimalSeparator: format.decimalSeparator } : {}),
-  ...(format.kind === 'csv' && format.hasOtherDecimals ? { hasOtherDecimals: true } : {}),
-  ...(format.kind === 'csv' && format.unclearColumns
-    ? { unclearColumns: indexesOf(format.unclearColumns, positions) }
-    : {}),
-  ...(format.kind === 'csv' && format.currency ? { currency: format.currency } : {}),
-  ...(format.dateOrder ? { dateOrder: format.dateOrder } : {}),
-});
+function cellFormatOf({ format, options }: ImportJob, positions: readonly number[]) {
+  if (format.kind === 'xlsx') return withOrder(datesOfSheet(format, options.sheet));
+  const { decimalSeparator, hasOtherDecimals, unclearColumns, currency } = format;
+  return {
+    ...(decimalSeparator ? { decimalSeparator } : {}),
+    ...(hasOtherDecimals ? { hasOtherDecimals } : {}),
+    ...(unclearColumns ? { unclearColumns: indexesOf(unclearColumns, positions) } : {}),
+    ...(currency ? { currency } : {}),
+    ...withOrder(format),
+  };
+}
+
+const withOrder = ({ dateOrder }: DateFormat) => (dateOrder ? { dateOrder } : {});
 
 /** Where columns of the file are among those that are sent. */
 const indexesOf = (columns: readonly number[], positions: readonly number[]): number[] =>
   positions.flatMap((position, index) => (columns.includes(position) ? [index] : []));
 
-function count(sent: SentBatch, columnByProperty: ReadonlyMap<string, string>): BatchResult {
-  const { batch, inserted, updated, skipped, failedRows, keys } = sent;
-  return {
-    number: batch.number,
-    counts: {
-      totalRows: batch.rowCount,
-      insertedRows: inserted,
-      updatedRows: updated,
-      skippedRows: skipped,
-      failedRows: failedRows.length,
-    },
-    failedRows: withCells(batch, failedRows, columnByProperty),
-    keys,
-  };
-}
+const countedResult = (
+  { batch, inserted, updated, skipped, keys }: SentBatch,
+  failedRows: number,
+): Omit<BatchResult, 'isWhole'> => ({
+  number: batch.number,
+  counts: {
+    // A version before may have applied the batch, for which blank rows were rows.
+    totalRows: inserted + updated + skipped + failedRows,
+    insertedRows: inserted,
+    updatedRows: updated,
+    skippedRows: skipped,
+    failedRows,
+  },
+  keys,
+});
 
-function withCells(
-  batch: RowBatch,
-  failedRows: readonly FailedRow[],
-  columnByProperty: ReadonlyMap<string, string>,
-) {
-  if (failedRows.length === 0) return [];
-  // A row that was not sent has its errors at columns of the file, which may be called as other properties are.
-  const unsent = new Set<FailedRow>(batch.unreadableRows);
-  const cellsByNumber = batch.cellsOf(new Set(failedRows.map(({ rowNumber }) => rowNumber)));
-  return failedRows.map((row) => ({
-    ...(unsent.has(row) ? row : withFileColumns(row, columnByProperty)),
-    cells: cellsByNumber.get(row.rowNumber) ?? [],
-  }));
+/** The failed rows of a batch, as they are in the file: those that were not sent, and those that its owner refused. */
+class FailedRowsOfBatch {
+  count = 0;
+  /** How many of those that were not sent came already. */
+  private unsent = 0;
+
+  constructor(private readonly columnByProperty: ReadonlyMap<string, string>) {}
+
+  /** Those up to the last one that was refused, and with the last ones all. */
+  *inOrder(
+    batch: RowBatch,
+    refused: readonly FailedRow[],
+    isLast: boolean,
+  ): Generator<FailedRowWithCells, void> {
+    for (const row of refused) {
+      yield* this.unsentBefore(row.rowNumber, batch);
+      yield this.withCells(withFileColumns(row, this.columnByProperty), batch);
+    }
+    if (isLast) yield* this.unsentBefore(Infinity, batch);
+  }
+
+  private *unsentBefore(rowNumber: number, batch: RowBatch): Generator<FailedRowWithCells, void> {
+    const { unreadableRows } = batch;
+    while (this.unsent < unreadableRows.length && unreadableRows[this.unsent]! < rowNumber) {
+      const unsent = unreadableRows[this.unsent++]!;
+      // It has its errors at columns of the file, which may be called as other properties are.
+      yield this.withCells(batch.unreadableRow(unsent), batch);
+    }
+  }
+
+  private withCells(row: FailedRow, batch: RowBatch): FailedRowWithCells {
+    this.count++;
+    return { ...row, ...batch.cellsOf(row.rowNumber) };
+  }
 }
 
 export const addCounts = (left: RowCounts, right: RowCounts): RowCounts => ({
@@ -164,8 +239,10 @@ export const countsAfterAbort = (totalRows: number, failedRows: number): RowCoun
   failedRows,
 });
 
-export async function countRows(file: FileRows): Promise<number> {
+/** Reads the file to its end, as far as the budget goes. */
+export async function countRows(file: FileRows, budget?: RowBudget): Promise<number> {
   let count = 0;
-  for await (const piece of filledRows(file.rows)) count += piece.length;
+  const { rows } = budget?.limit(file) ?? file;
+  for await (const piece of filledRows(rows)) count += piece.length;
   return count;
 }

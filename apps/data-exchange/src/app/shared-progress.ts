@@ -1,3 +1,4 @@
+import { forMany } from '@plinth/runtime/process/current-work';
 import type { Progress } from './watch-progress';
 
 /** A job is read at most this often, however many streams show its progress. */
@@ -12,7 +13,7 @@ export class SharedProgress {
     const now = performance.now();
     const known = this.reads.get(jobKey);
     if (known && now - known.at < POLL_MILLISECONDS) return known.progress;
-    const progress = read();
+    const progress = forMany(read);
     const entry = { progress, at: now };
     this.reads.set(jobKey, entry);
     const forget = (): void => {

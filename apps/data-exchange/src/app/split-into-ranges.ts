@@ -32,7 +32,9 @@ export async function splitIntoRanges(
 ): Promise<RangePlan> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return { count: 0, atOnce: 1, keysFirst: false };
-  const ranges = await findRanges(dependencies, run, signal);
+  // Of a cancelled job nothing is imported, and one range is what it ends with.
+  const isCancelled = run.job.cancelRequestedAt !== null;
+  const ranges = isCancelled ? [wholeFile] : await findRanges(dependencies, run, signal);
   await dependencies.ranges.insert(tenantId, jobId, ranges);
   const workers = ranges.length > 1 && canRunConcurrently(run) ? await dependencies.countWorkers() : 1;
   return { count: ranges.length, atOnce: workers, keysFirst: workers > 1 };

@@ -25,6 +25,10 @@ interface Watched {
   signal: AbortSignal;
 }
 
+/** How long a job without progress is looked at as often as one that makes some; many wait for somebody, or for others. */
+const EXPECTED_MILLISECONDS = 10_000;
+const POLL_WITHOUT_PROGRESS_MILLISECONDS = 2_500;
+
 /**
  * Sends the progress of a job whenever it changed, until the job ends, the client disconnects, or its credential
  * expires.
@@ -35,14 +39,20 @@ export async function* watchProgress(
 ) {
   const endsAt = caller.credentialExpiresAt ?? Infinity;
   let last = '';
+  let changedAt = performance.now();
   for (let id = 1; !signal.aborted && clock.now().getTime() < endsAt;) {
     const progress = await shared.read(jobKey, read);
     const data = describe(progress, clock.now());
     const text = JSON.stringify([data.status, data.phase, data.rowsDone, data.rowsFailed]);
-    if (text !== last) yield { id: String(id++), event: progress.isFinal ? 'end' : 'progress', data };
+    if (text !== last) {
+      yield { id: String(id++), event: progress.isFinal ? 'end' : 'progress', data };
+      changedAt = performance.now();
+    }
     last = text;
     if (progress.isFinal) return;
-    await pause(POLL_MILLISECONDS, signal);
+    const isExpected = performance.now() - changedAt < EXPECTED_MILLISECONDS;
+    const milliseconds = isExpected ? POLL_MILLISECONDS : POLL_WITHOUT_PROGRESS_MILLISECONDS;
+    await pause(Math.min(milliseconds, endsAt - clock.now().getTime()), signal);
   }
 }
 

@@ -6,6 +6,43 @@ import type { MessageTexts } from './message-texts';
 /** A failed row with the cells it has in the file. */
 export interface FailedRowWithCells extends FailedRow {
   cells: string[];
+  /** Where cells of a workbook hold errors of its formulas, if there are any. */
+  errorCells?: number[];
+}
+
+const DETAILS_PER_STEP = 1_000;
+
+/** Does something with each row, in steps: a row may have an error in each of a thousand cells. */
+export function* eachInSteps<Row extends FailedRow, Result>(
+  rows: readonly Row[],
+  work: (row: Row, index: number) => Result,
+): Generator<void, Result[]> {
+  const results: Result[] = [];
+  let details = 0;
+  for (const [index, row] of rows.entries()) {
+    results.push(work(row, index));
+    details += 1 + row.details.length;
+    if (details < DETAILS_PER_STEP || index === rows.length - 1) continue;
+    details = 0;
+    yield;
+  }
+  return results;
+}
+
+/** Takes rows that are made one by one, in steps of as much: no more than one of them is needed at a time. */
+export function* takeInSteps<Row extends FailedRow>(
+  rows: Iterable<Row>,
+  take: (row: Row) => void,
+): Generator<void, void> {
+  let details = 0;
+  for (const row of rows) {
+    if (details >= DETAILS_PER_STEP) {
+      details = 0;
+      yield;
+    }
+    take(row);
+    details += 1 + row.details.length;
+  }
 }
 
 /** A report describes rows up to so many bytes; the correction file has all of them. */

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import type { DefinitionField } from './definition';
-import { headerHash, similarity, normalizeName, suggestMappings } from './mapping';
+import { atOnce } from '@plinth/exchange/in-turns';
+import {
+  confirmMappings,
+  draftMappings,
+  headerHash,
+  similarity,
+  normalizeName,
+  suggestMappings,
+} from './mapping';
 
 const aField = (propertyPath: string, parts: Partial<DefinitionField> = {}): DefinitionField => ({
   propertyPath,
@@ -27,10 +35,57 @@ const fields = [
 ];
 
 const suggest = (headers: string[], saved?: { sourceColumn: string; targetProperty: string | null }[]) =>
-  suggestMappings(headers, fields, saved).map(({ targetProperty, confidence }) => [
+  atOnce(suggestMappings(headers, fields, saved)).map(({ targetProperty, confidence }) => [
     targetProperty,
     confidence,
   ]);
+
+describe('the columns of a wide file', () => {
+  it('are compared in many steps', () => {
+    const headers = Array.from({ length: 1_000 }, (_, at) => `Colonne ${at}`);
+    const steps = suggestMappings(headers, fields);
+    let count = 0;
+    while (!steps.next().done) count++;
+
+    expect(count).toBeGreaterThan(50);
+  });
+
+  it('are few in each step, also where their names are read', () => {
+    const normalize = jest.spyOn(String.prototype, 'normalize');
+    const headers = Array.from({ length: 1_000 }, (_, at) => `Group ${at % 9} (m) column ${at}`);
+    const steps = suggestMappings(headers, fields);
+    const counts: number[] = [];
+    for (let done = false; !done;) {
+      normalize.mockClear();
+      done = steps.next().done!;
+      counts.push(normalize.mock.calls.length);
+    }
+    normalize.mockRestore();
+
+    expect(Math.max(...counts)).toBeLessThan(250);
+  });
+});
+
+describe('mappings with many errors', () => {
+  it.each([
+    ['that are confirmed', confirmMappings],
+    ['of a draft', draftMappings],
+  ])('%s are refused with the first hundred', (_which, check) => {
+    const given = Array.from({ length: 1_000 }, (_, at) => ({
+      sourceColumn: `${'x'.repeat(100)}${at}`,
+      targetProperty: `${'y'.repeat(100)}${at}`,
+    }));
+    let refusal: unknown;
+    try {
+      check(given, ['Name'], fields);
+    } catch (error) {
+      refusal = error;
+    }
+    const { detail, errors } = refusal as { detail: string; errors: object };
+    expect(Object.keys(errors)).toHaveLength(100);
+    expect(detail.length).toBeLessThan(20_000);
+  });
+});
 
 describe('saved mappings', () => {
   it('are those of the same columns, in a correction file too', () => {
@@ -75,7 +130,7 @@ describe('suggested mappings', () => {
   it('leave out the name that several columns begin with, rather than take a similar one', () => {
     const people = [...fields, aField('cityKind', { header: 'Home sity' })];
     const of = (headers: string[]) =>
-      suggestMappings(headers, people).map(({ targetProperty }) => targetProperty);
+      atOnce(suggestMappings(headers, people)).map(({ targetProperty }) => targetProperty);
     expect(of(['Home First name', 'Home City', 'Work Phone'])).toEqual(['firstName', 'city', null]);
     expect(of(['Home City', 'Work Phone'])).toEqual(['cityKind', null]);
   });
@@ -106,7 +161,7 @@ describe('suggested mappings', () => {
     );
     fc.assert(
       fc.property(header, (headers) => {
-        const suggestions = suggestMappings(headers, fields);
+        const suggestions = atOnce(suggestMappings(headers, fields));
         expect(suggestions.map(({ sourceColumn }) => sourceColumn)).toEqual(headers);
         const targets = suggestions.flatMap(({ targetProperty }) => targetProperty ?? []);
         expect(new Set(targets).size).toBe(targets.length);

@@ -10,6 +10,12 @@ export type ColumnMapping = z.output<typeof ImportColumnMapping>;
 
 const FUZZY_MIN = 0.8;
 const SYNONYM_MIN = 0.9;
+/** Columns and properties that are compared in one step. */
+const PAIRS_PER_STEP = 64;
+/** Columns whose names are read in one step. */
+const HEADERS_PER_STEP = 16;
+/** What is wrong with mappings beyond that is not looked for: whoever sees so much of it knows that all is wrong. */
+const MAPPING_ERRORS_MAX = 100;
 
 /** Case, accents, separators and plural brackets make no difference to what a column is called. */
 export const normalizeName = (name: string): string => plain(name).replace(/[^\p{L}\p{N}]+/gu, '');
@@ -27,13 +33,14 @@ const plainName = (header: string): string => header.trim().toLowerCase();
 
 /**
  * Suggests the property of each column. Surer kinds of similarity choose first, each property is suggested once, and a
- * column without a similar property is listed without one.
+ * column without a similar property is listed without one. In steps: a file may have a thousand columns, each of which is
+ * compared with all names of all properties.
  */
-export function suggestMappings(
+export function* suggestMappings(
   headers: readonly string[],
   fields: readonly DefinitionField[],
   saved: readonly Pick<ColumnMapping, 'sourceColumn' | 'targetProperty'>[] = [],
-): ColumnMapping[] {
+): Generator<void, ColumnMapping[]> {
   const suggestions = new Map<string, ColumnMapping>();
   const taken = new Set<string>();
   const suggest = (sourceColumn: string, targetProperty: string, confidence: ColumnMapping['confidence']) => {
@@ -41,36 +48,51 @@ export function suggestMappings(
     suggestions.set(sourceColumn, { sourceColumn, targetProperty, confidence });
     taken.add(targetProperty);
   };
+  const isOpen = (header: string, { propertyPath }: Pick<DefinitionField, 'propertyPath'>): boolean =>
+    !suggestions.has(header) && !taken.has(propertyPath);
 
   // A file may have a thousand columns, and so may what was saved for it.
   const savedByName = new Map(
     saved.toReversed().map((mapping) => [plainName(mapping.sourceColumn), mapping] as const),
   );
+  yield;
+  const properties = new Set(fields.map(({ propertyPath }) => propertyPath));
   for (const header of headers) {
-    const known = savedByName.get(plainName(header));
-    const stillExists = fields.some(({ propertyPath }) => propertyPath === known?.targetProperty);
-    if (known?.targetProperty && stillExists) suggest(header, known.targetProperty, 'Saved');
+    const known = savedByName.get(plainName(header))?.targetProperty;
+    if (known && properties.has(known)) suggest(header, known, 'Saved');
   }
   const named = fields.map(namesOf);
-  const open = headers.map((header) => ({ header, name: normalizeName(header) }));
-  const pairs = open.flatMap(({ header, name }) => named.map((field) => ({ header, name, field })));
-  for (const { header, name, field } of pairs) {
-    if (field.exact.has(name)) suggest(header, field.propertyPath, 'Exact');
+  const pairs: { header: string; name: string; field: (typeof named)[number] }[] = [];
+  for (const [at, header] of headers.entries()) {
+    if (at % HEADERS_PER_STEP === 0) yield;
+    const name = normalizeName(header);
+    for (const field of named) {
+      if (field.exact.has(name)) suggest(header, field.propertyPath, 'Exact');
+      pairs.push({ header, name, field });
+    }
   }
+  yield;
   const partsOf = headerParts(headers);
-  for (const header of headers) {
+  for (const [at, header] of headers.entries()) {
+    if (at % HEADERS_PER_STEP === 0) yield;
     for (const part of partsOf(header).map(normalizeName)) {
       const field = named.find(({ exact, synonyms }) => exact.has(part) || synonyms.has(part));
       if (part !== '' && field) suggest(header, field.propertyPath, 'Fuzzy');
     }
   }
-  const similar = pairs
-    .map(({ header, name, field }) => ({ header, field, similarity: bestSimilarity(name, field.exact) }))
-    .filter(({ similarity }) => similarity >= FUZZY_MIN)
-    .sort((left, right) => right.similarity - left.similarity);
+  const similar: { header: string; field: (typeof named)[number]; similarity: number }[] = [];
+  for (const [at, { header, name, field }] of pairs.entries()) {
+    if (at % PAIRS_PER_STEP === 0) yield;
+    if (!isOpen(header, field)) continue;
+    const similarity = bestSimilarity(name, field.exact);
+    if (similarity >= FUZZY_MIN) similar.push({ header, field, similarity });
+  }
+  similar.sort((left, right) => right.similarity - left.similarity);
   for (const { header, field } of similar) suggest(header, field.propertyPath, 'Fuzzy');
-  for (const { header, name, field } of pairs) {
-    if (meansSame(name, field.synonyms)) suggest(header, field.propertyPath, 'Semantic');
+  for (const [at, { header, name, field }] of pairs.entries()) {
+    if (at % PAIRS_PER_STEP === 0) yield;
+    if (isOpen(header, field) && meansSame(name, field.synonyms))
+      suggest(header, field.propertyPath, 'Semantic');
   }
   return headers.map(
     (header) =>
@@ -245,9 +267,11 @@ class MappingErrors {
   private readonly rulesByPath: Record<string, ValidationRule[]> = {};
   private readonly reasons: string[] = [];
 
+  /** @throws Problem `invalid` where there are more than are shown. */
   add(path: string, rule: ValidationRule, reason: string): void {
     (this.rulesByPath[path] ??= []).push(rule);
     this.reasons.push(reason);
+    if (this.reasons.length === MAPPING_ERRORS_MAX) this.throwIfAny();
   }
 
   addUnknown(
@@ -255,15 +279,17 @@ class MappingErrors {
     headers: readonly string[],
     fields: readonly DefinitionField[],
   ): void {
+    const known = new Set(headers);
+    const properties = new Set(fields.map(({ propertyPath }) => propertyPath));
     const columns = new Set<string>();
     for (const [index, { sourceColumn, targetProperty }] of given.entries()) {
       const path = `mappings[${index}]`;
-      if (!headers.includes(sourceColumn))
+      if (!known.has(sourceColumn))
         this.add(`${path}.sourceColumn`, 'Enum', `The file has no column "${sourceColumn}".`);
       if (columns.has(sourceColumn))
         this.add(`${path}.sourceColumn`, 'Unique', `The column "${sourceColumn}" is listed twice.`);
       columns.add(sourceColumn);
-      if (targetProperty && !fields.some(({ propertyPath }) => propertyPath === targetProperty))
+      if (targetProperty && !properties.has(targetProperty))
         this.add(`${path}.targetProperty`, 'Enum', `There is no property "${targetProperty}".`);
     }
   }

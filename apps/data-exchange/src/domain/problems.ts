@@ -1,7 +1,7 @@
 import { dataExchangeProblems } from '@plinth/contracts/data-exchange/problems';
 import { PRESET_BYTES_MAX, PRESETS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
-import { forbidden, invalid, type Problem, type ProblemKind } from '@plinth/kernel/problem';
+import { forbidden, invalid, Problem, type ProblemKind } from '@plinth/kernel/problem';
 
 const passingKinds: readonly ProblemKind[] = ['limited', 'upstream', 'overloaded', 'timed-out'];
 
@@ -61,11 +61,38 @@ export const columnsMissing = (columns: readonly string[]): Problem =>
     `The sheet lacks columns that are mapped: ${columns.map((column) => `"${column}"`).join(', ')}.`,
   );
 
+/** What a running import ends with whose owner takes none of the rows that follow those it took. */
+export const importForgotten = (): Problem =>
+  fileUnreadable(
+    'The import stood still for so long that the service which owns its rows has forgotten it. What is counted is imported; upload the file again for the rest.',
+  );
+
 /** What a running import ends with: repeating it does not help. */
 export const tooManyFailedRows = (): Problem =>
   invalid(
     { file: 'MaximumLength' },
     'More rows failed than your tenant has room for: correct the file, or wait until failed rows of earlier imports are removed.',
+  );
+
+/** The same for the keys of the files that a tenant imports at once. */
+export const tooManyKeys = (): Problem =>
+  invalid(
+    { file: 'MaximumLength' },
+    'Your tenant has no room for more keys of large files: wait until its other imports have ended, or divide the file.',
+  );
+
+export const tooManyKeysInFile = (keysMax: number): Problem =>
+  invalid(
+    { file: 'MaximumLength' },
+    `The file has more than ${keysMax} rows, of which no duplicate keys can be found; divide it.`,
+  );
+
+/** Beyond what one statement may take of time and of the disk, trying again would take as much again. */
+export const duplicatesNotFound = (cause: unknown): Problem =>
+  new Problem(
+    'too-large',
+    'Finding the duplicate keys of the file takes more time or room than an import may; divide the file.',
+    { cause },
   );
 
 export const exportJobNotFound = (id: string): Problem =>

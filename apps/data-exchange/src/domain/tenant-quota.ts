@@ -15,12 +15,15 @@ export interface TenantQuota {
   EXCHANGE_UPLOAD_DAYS: number;
 }
 
-/** @param moreBytes what would be added */
+/** What a file counts at least, for its record and its place in the store of files; the same in `stored_file_bytes`. */
+const FILE_BYTES_MIN = 4_096;
+
+/** @param moreBytes what would be added, which counts as a file of 4 kB at least */
 export const hasRoomForFiles = (
   { EXCHANGE_TENANT_BYTES_MAX: limit }: Pick<TenantQuota, 'EXCHANGE_TENANT_BYTES_MAX'>,
   { fileBytes }: TenantUsage,
-  moreBytes = 1,
-): boolean => fileBytes + moreBytes <= limit;
+  moreBytes = 0,
+): boolean => fileBytes + Math.max(moreBytes, FILE_BYTES_MIN) <= limit;
 
 const DAY_SECONDS = 86_400;
 const RETRY_MINUTE_SECONDS = 60;

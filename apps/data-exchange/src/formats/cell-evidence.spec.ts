@@ -1,21 +1,29 @@
 import { CellError } from '@plinth/exchange/field';
 import { numberField } from '@plinth/exchange/fields';
 import { toPlainCell } from '@plinth/exchange/import/cell-format';
+import { atOnce } from '@plinth/exchange/in-turns';
 import fc from 'fast-check';
 import { cellFormatOf, readEvidence } from './cell-evidence';
 
 const whole = { isWhole: true, columnCount: 0 };
 
+const evidenceOf = (...sample: Parameters<typeof readEvidence>) => atOnce(readEvidence(...sample));
+
 const columnOf = (...cells: string[]): string[][] => cells.map((cell) => [cell]);
 
 describe('readEvidence', () => {
+  it('takes a step for each thousand cells', () => {
+    const rows = Array.from({ length: 1_000 }, () => Array.from({ length: 20 }, () => '1,5'));
+    expect([...readEvidence(rows, whole)].length).toBeGreaterThanOrEqual(38);
+  });
+
   it('counts formats in columns where most cells that are not blank are numbers or dates', () => {
-    expect(readEvidence(columnOf('1,5', '', '7', 'none'), whole)).toMatchObject({ comma: 1 });
-    expect(readEvidence(columnOf('31.12.2026', ''), whole)).toMatchObject({ dates: { DayMonthYear: 1 } });
+    expect(evidenceOf(columnOf('1,5', '', '7', 'none'), whole)).toMatchObject({ comma: 1 });
+    expect(evidenceOf(columnOf('31.12.2026', ''), whole)).toMatchObject({ dates: { DayMonthYear: 1 } });
   });
 
   it('counts nothing in a column of texts', () => {
-    const evidence = readEvidence(columnOf('1,5', '31.12.2026', 'word', 'another', 'and more'), whole);
+    const evidence = evidenceOf(columnOf('1,5', '31.12.2026', 'word', 'another', 'and more'), whole);
 
     expect(evidence).toMatchObject({ comma: 0, dates: { DayMonthYear: 0 } });
   });
@@ -30,7 +38,7 @@ describe('readEvidence', () => {
     [['10 500.00', '1'], { dot: 1 }],
     [['ART 1.5', 'ART 2.5'], { dot: 0, currency: undefined }],
   ])('reads amounts such as %j', (cells, expected) => {
-    expect(readEvidence(columnOf(...cells), whole)).toMatchObject(expected);
+    expect(evidenceOf(columnOf(...cells), whole)).toMatchObject(expected);
   });
 
   const dollars = [
@@ -41,7 +49,7 @@ describe('readEvidence', () => {
   it.each([[['0']], [['0.00']], [['7.00 USD', 'TOP 10']], [['7.00 USD', 'AMD 5600']]])(
     'finds a currency beside %j',
     (row) => {
-      expect(readEvidence([...dollars, row], whole).currency).toBe('USD');
+      expect(evidenceOf([...dollars, row], whole).currency).toBe('USD');
     },
   );
 
@@ -51,8 +59,8 @@ describe('readEvidence', () => {
     ['another column has another', [['7.00 USD', '', '€5']]],
     ['another stands among texts', [['7.00 USD', '€5']]],
   ])('leaves a currency with its numbers where %s', (_, rows) => {
-    expect(readEvidence(dollars, whole).currency).toBe('USD');
-    expect(readEvidence([...dollars, ...rows], whole).currency).toBeUndefined();
+    expect(evidenceOf(dollars, whole).currency).toBe('USD');
+    expect(evidenceOf([...dollars, ...rows], whole).currency).toBeUndefined();
   });
 });
 
@@ -65,7 +73,7 @@ async function readNumbers(
   sampled: readonly (readonly string[])[] = rows,
 ) {
   const sample = { isWhole: sampled === rows, columnCount: 2 };
-  const format = await cellFormatOf(readEvidence(sampled, sample), () => Promise.resolve(culture));
+  const format = await cellFormatOf(evidenceOf(sampled, sample), () => Promise.resolve(culture));
   const { unclearColumns = [], ...common } = format;
   return rows.map((row) =>
     row.map((cell, column) => {

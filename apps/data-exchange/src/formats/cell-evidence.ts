@@ -3,6 +3,11 @@ import { readAmount } from '@plinth/exchange/import/amount';
 import { NOTHING } from '@plinth/exchange/import/convert-rows';
 import type { CsvFormat, DateFormat } from './file-format';
 
+/** How much of a file shows how its numbers and dates are written: the first one to look at it waits for that. */
+export const EVIDENCE_ROWS_MAX = 1_000;
+/** Characters, and cells. */
+export const EVIDENCE_LENGTH_MAX = 256 * 1024;
+
 /** How many cells of a sample show a format of numbers or dates. */
 export interface CellEvidence {
   /** Cells that are a number with this separator only. */
@@ -61,19 +66,28 @@ interface Sample {
   totals?: readonly (readonly string[])[];
 }
 
+/** So many cells are one step. */
+const CELLS_PER_STEP = 1_000;
+
 /** Counts in the columns where most cells are numbers or dates: among texts `1,5` may be anything. */
-export function readEvidence(
+export function* readEvidence(
   rows: readonly (readonly string[])[],
   { isWhole, columnCount, totals = [] }: Sample,
-): CellEvidence {
+): Generator<void, CellEvidence> {
   const columns = rows.reduce((most, { length }) => Math.max(most, length), columnCount);
   let evidence = noEvidence();
   const currencies = new Set<string>();
   const unclearColumns: CellEvidence['unclearColumns'] = { '.': [], ',': [] };
   let areClear = true;
-  const filled = filledCells(rows);
+  const filled = yield* filledCells(rows);
+  let read = 0;
   for (let column = 0; column < columns; column++) {
     const cells = filled[column] ?? [];
+    read += cells.length;
+    if (read >= CELLS_PER_STEP) {
+      yield;
+      read = cells.length;
+    }
     const ofColumn = noEvidence();
     const typed = cells.filter((cell) => countCell(cell, ofColumn)).length;
     const isTyped = typed * 2 >= cells.length;
@@ -97,13 +111,20 @@ export function readEvidence(
 }
 
 /** The cells of each column that say something. Most rows may be much shorter than the widest one. */
-function filledCells(rows: readonly (readonly string[])[]): string[][] {
+function* filledCells(rows: readonly (readonly string[])[]): Generator<void, string[][]> {
   const columns: string[][] = [];
-  for (const row of rows)
+  let read = 0;
+  for (const row of rows) {
+    read += row.length;
+    if (read >= CELLS_PER_STEP) {
+      yield;
+      read = row.length;
+    }
     for (const [column, text] of row.entries()) {
       const cell = text.trim();
       if (cell !== '' && !NOTHING.test(cell)) (columns[column] ??= []).push(cell);
     }
+  }
   return columns;
 }
 
@@ -246,7 +267,22 @@ export async function cellFormatOf(
     ...(unclearColumns.length > 0 ? { unclearColumns } : {}),
     ...(evidence.currency === undefined ? {} : { currency: evidence.currency }),
   };
-  if (order === undefined) return numbers;
-  if (order === 'culture') return { ...numbers, dateOrder: conventions!.dateOrder, dateOrderFrom: 'Culture' };
-  return { ...numbers, dateOrder: order, dateOrderFrom: 'File' };
+  return { ...numbers, ...dateFormatOf(order, conventions?.dateOrder) };
+}
+
+/** @param usual the order of a culture, which decides where the dates fit more than one */
+function dateFormatOf(order: ReturnType<typeof dateOrderOf>, usual: DateOrder | undefined): DateFormat {
+  if (order === undefined) return {};
+  return order === 'culture'
+    ? { dateOrder: usual, dateOrderFrom: 'Culture' }
+    : { dateOrder: order, dateOrderFrom: 'File' };
+}
+
+/** The order of the dates that a workbook has as texts: those that are dates of the spreadsheet have none. */
+export async function textDatesOf(
+  evidence: CellEvidence,
+  cultureOf: () => Promise<string>,
+): Promise<DateFormat> {
+  const order = dateOrderOf(evidence);
+  return dateFormatOf(order, order === 'culture' ? conventionsOf(await cultureOf()).dateOrder : undefined);
 }

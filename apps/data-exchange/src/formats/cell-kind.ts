@@ -76,13 +76,24 @@ class ColumnKind {
   }
 }
 
+/** So many cells are one step. */
+const CELLS_PER_STEP = 10_000;
+
 /** The kinds of the columns of these rows. */
-export function kindsOfColumns(
+export function* kindsOfColumns(
   rows: readonly { cells: readonly string[] }[],
   width: number,
-): (CellKind | undefined)[] {
+): Generator<void, (CellKind | undefined)[]> {
   const columns = new ColumnKinds(width);
-  for (const row of rows) columns.add(row);
+  let read = 0;
+  for (const row of rows) {
+    read += row.cells.length;
+    if (read > CELLS_PER_STEP) {
+      yield;
+      read = row.cells.length;
+    }
+    columns.add(row);
+  }
   return columns.first(width);
 }
 

@@ -34,6 +34,13 @@ describe('correctFormat', () => {
     expect(corrected).not.toHaveProperty('unclearColumns');
   });
 
+  it('takes a header of no rows for none, and refuses one that stands in a row', async () => {
+    expect(await correct(found, { headerRows: 0 }, 'a,b\nc,d\n')).toMatchObject({ headerRow: 0 });
+    await expect(correct(found, { headerRow: 2, headerRows: 0 }, 'a,b\nc,d\n')).rejects.toMatchObject({
+      options: { errors: { headerRows: [expect.any(String)] } },
+    });
+  });
+
   it('looks at no more than a part of very wide rows', async () => {
     const row = `${'(EUR 1.234);'.repeat(999)}(EUR 1.234)\n`;
     const text = `${Array.from({ length: 1_000 }, (_, column) => `c${column}`).join(';')}\n${row.repeat(1_000)}`;

@@ -1,10 +1,13 @@
 import type { Readable } from 'node:stream';
 import type { DateOrder, QuoteEscape, TextEncoding } from '@plinth/contracts/data-exchange/shapes';
+import { inFollowingTurns } from '@plinth/exchange/in-turns';
 import { invalid } from '@plinth/kernel/problem';
 import {
   cellFormatOf,
   contradictsDates,
   contradictsSeparator,
+  EVIDENCE_LENGTH_MAX,
+  EVIDENCE_ROWS_MAX,
   readEvidence,
   type CellEvidence,
 } from './cell-evidence';
@@ -25,9 +28,6 @@ export interface FormatCorrection {
   sheet?: string | undefined;
 }
 
-const SAMPLE_ROWS = 1_000;
-/** Characters and cells of them: what they show is found out while everybody else in the process waits. */
-const SAMPLE_LENGTH_MAX = 256 * 1024;
 const layoutProperties = ['delimiter', 'headerRow', 'headerRows', 'lastRow', 'quote', 'escape'] as const;
 
 /** What a correction is checked against. */
@@ -42,7 +42,17 @@ export const correctFormat = async (
   correction: FormatCorrection,
   context: CorrectionContext,
 ): Promise<FileFormat> =>
-  format.kind === 'csv' ? correctText(format, correction, context) : correctWorkbook(format, correction);
+  format.kind === 'csv'
+    ? correctText(format, withoutHeader(correction), context)
+    : correctWorkbook(format, withoutHeader(correction));
+
+/** A header of no rows is none, as previews say it. @throws Problem `invalid`: it stands in a row. */
+function withoutHeader(correction: FormatCorrection): FormatCorrection {
+  if (correction.headerRows !== 0) return correction;
+  const { headerRows: _none, headerRow = 0, ...rest } = correction;
+  if (headerRow !== 0) throw invalid({ headerRows: 'Range' }, `The header in row ${headerRow} has a row.`);
+  return { ...rest, headerRow };
+}
 
 /** Whether the correction changes columns, not only cells. */
 export const readsOtherColumns = (before: FileFormat, after: FileFormat): boolean =>
@@ -191,7 +201,7 @@ async function sample(
   for await (const piece of filledRows(rows)) {
     for (const { cells } of piece) {
       length += cells.reduce((sum, cell) => sum + cell.length, cells.length);
-      isWhole = sampled.length < SAMPLE_ROWS && length <= SAMPLE_LENGTH_MAX;
+      isWhole = sampled.length < EVIDENCE_ROWS_MAX && length <= EVIDENCE_LENGTH_MAX;
       if (!isWhole) break;
       sampled.push(cells);
     }
@@ -204,7 +214,7 @@ async function sample(
       { delimiter: 'Format' },
       `The header has no ${JSON.stringify(corrected.delimiter)} between columns.`,
     );
-  return readEvidence(sampled, { isWhole, columnCount: headers.length });
+  return inFollowingTurns(readEvidence(sampled, { isWhole, columnCount: headers.length }));
 }
 
 function requireEvidence(

@@ -1,11 +1,8 @@
 import { unguard } from '@plinth/kernel/formula-guard';
 import { correctionColumns, correctionHeaders } from '@plinth/contracts/data-exchange/correction-file';
-import { CsvReader } from './csv-reader';
 import type { CsvFormat, FileFormat } from './file-format';
 import { uniqueHeaders } from './header-names';
-
-/** Its head is read in such pieces, as far as the header. */
-const PIECE_BYTES = 4_096;
+import { firstRecord } from './sample-records';
 
 /** An import with failed rows. */
 export interface EarlierImport {
@@ -15,22 +12,24 @@ export interface EarlierImport {
 
 /**
  * The format of the correction file of an earlier import: that of the import. Its few rows may not show their encoding
- * or the order of their dates.
+ * or the order of their dates. In steps: its header may be as long as its head, and is read for each way in which the files
+ * of those imports were to be read.
  */
-export function formatOfCorrection(
+export function* formatOfCorrection(
   head: Buffer,
   found: CsvFormat,
   earlier: readonly EarlierImport[],
-): CsvFormat | undefined {
-  for (const { format, headers } of earlier) {
-    if (format.kind !== 'csv' || !headers) continue;
+): Generator<void, CsvFormat | undefined> {
+  const headers = headersOf(head);
+  for (const { format, headers: wanted } of earlier) {
+    if (format.kind !== 'csv' || !wanted) continue;
     const { hasByteOrderMark, endsWithCr } = found;
     const encoding = encodingOf(found, format);
     // The bytes were not checked for an encoding that was not detected, so each row is checked.
     const hasInvalidBytes = encoding === found.encoding ? found.hasInvalidBytes : true;
-    const cells = withColumnsOf(headers, withoutLayout(format));
+    const cells = withColumnsOf(wanted, withoutLayout(format));
     const read = { ...cells, encoding, hasByteOrderMark, endsWithCr, hasInvalidBytes };
-    if (JSON.stringify(headerOf(head, read)) === JSON.stringify(correctionHeaders(headers))) return read;
+    if (JSON.stringify(yield* headers(read)) === JSON.stringify(correctionHeaders(wanted))) return read;
   }
   return undefined;
 }
@@ -68,13 +67,18 @@ const encodingOf = (found: CsvFormat, earlier: CsvFormat): CsvFormat['encoding']
     ? earlier.encoding
     : found.encoding;
 
-function headerOf(head: Buffer, format: CsvFormat): string[] {
-  const decoder = new TextDecoder(format.encoding);
-  const reader = new CsvReader(format);
-  for (let at = 0; at < head.length; at += PIECE_BYTES) {
-    const text = decoder.decode(head.subarray(at, at + PIECE_BYTES), { stream: true });
-    const [header] = reader.push(text);
-    if (header) return uniqueHeaders(header.cells.map(unguard));
-  }
-  return [];
+/** The header of a head that is read by different formats, once by each that makes a difference to it. */
+function headersOf(head: Buffer): (format: CsvFormat) => Generator<void, readonly string[]> {
+  const known = new Map<string, readonly string[]>();
+  return function* ({ encoding, delimiter, endsWithCr }) {
+    const way = JSON.stringify([encoding, delimiter, endsWithCr]);
+    const before = known.get(way);
+    if (before) return before;
+    yield;
+    const text = new TextDecoder(encoding).decode(head, { stream: true });
+    const cells = firstRecord(text, { delimiter, endsWithCr })?.cells ?? [];
+    const headers = uniqueHeaders(cells.map(unguard));
+    known.set(way, headers);
+    return headers;
+  };
 }

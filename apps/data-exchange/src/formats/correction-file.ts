@@ -3,6 +3,7 @@ import { describeErrors, type FailedRowWithCells } from '../domain/failed-row';
 import type { CsvFormat } from './file-format';
 import { writeCsvRows } from './csv-writer';
 import { writeXlsx } from './xlsx-writer';
+import type { SheetCell } from './xlsx-cell';
 
 /**
  * Writes failed rows in the format of their upload, with one more column for their errors. A column of errors that the
@@ -21,7 +22,7 @@ export async function* correctionFile(
   }
 }
 
-/** The same as a workbook. */
+/** The same as a workbook, in which an error of a formula stays one: as a text it would be taken for a value. */
 export function correctionWorkbook(
   headers: readonly string[],
   pieces: AsyncIterable<FailedRowWithCells[]>,
@@ -29,7 +30,10 @@ export function correctionWorkbook(
   const kept = correctionColumns(headers);
   const rows = async function* () {
     for await (const piece of pieces) {
-      yield piece.map((row) => [...kept.map((index) => row.cells[index] ?? ''), describeErrors(row)]);
+      yield piece.map((row): SheetCell[] => [
+        ...kept.map((index) => cellOf(row, index)),
+        describeErrors(row),
+      ]);
     }
   };
   return writeXlsx(
@@ -37,3 +41,8 @@ export function correctionWorkbook(
     rows(),
   );
 }
+
+const cellOf = ({ cells, errorCells }: FailedRowWithCells, index: number): SheetCell => {
+  const text = cells[index] ?? '';
+  return errorCells?.includes(index) ? { error: text } : text;
+};

@@ -42,6 +42,21 @@ describe('the CSV reader', () => {
     );
   });
 
+  it('reads the same records also where a quote is text, whatever comes in the same chunk', () => {
+    const quotes = fc.stringMatching(/^[a",\n]{4,18}$/);
+    fc.assert(
+      fc.property(
+        quotes,
+        fc.integer({ min: 1, max: 5 }),
+        fc.constantFrom(2, 3),
+        (text, length, columnCount) => {
+          expect(readAll(text, { columnCount }, length)).toEqual(readAll(text, { columnCount }));
+        },
+      ),
+      { numRuns: 2_000, examples: [['"aa"\n""aa,"\n"\n,', 1, 2]] },
+    );
+  });
+
   it.each([
     [
       'a,b\n1,2\n',
@@ -127,9 +142,41 @@ describe('the CSV reader', () => {
     expect([columnsOf(1_000), columnsOf(100_000)]).toEqual([3, 2]);
   });
 
+  it('refuses a file in which each record comes by very many quotes before one of them is taken for text', () => {
+    const text = '"a"b","c"d\n'.repeat(3_000);
+    expect(() => readAll(text, { columnCount: 5 })).toThrow('too many quotes');
+    expect(cellsOf('a,"5" pipe",b,c\n'.repeat(3_000), { columnCount: 3 })).toHaveLength(3_000);
+  });
+
   it('reads no more columns than the limit', () => {
     expect(readAll('a,b,c', { columnsMax: 2 })).toEqual([
       { number: 1, cells: ['a', 'b'], error: 'too-many-columns' },
     ]);
+  });
+});
+
+describe('a reader that tries how a file is read', () => {
+  const unclosed = '"a"b"c;\n'.repeat(90);
+
+  it('reads many records in steps, and the same ones', () => {
+    const text = `${';'.repeat(1_000)}\n`.repeat(200);
+    const reader = new CsvReader({ delimiter: ';' });
+    const steps = reader.pushInSteps(text);
+    let pauses = 0;
+    let step = steps.next();
+    for (; !step.done; step = steps.next()) pauses++;
+
+    expect(pauses).toBe(3);
+    expect(step.value).toEqual(new CsvReader({ delimiter: ';' }).push(text));
+  });
+
+  it('has a budget with others for what it reads again', () => {
+    const budget = { left: 12_500 };
+    const read = () => {
+      const reader = new CsvReader({ delimiter: ';', budget });
+      return [...reader.push(unclosed), ...reader.end()];
+    };
+    expect(read()).toHaveLength(90);
+    expect(read).toThrow('too many quotes');
   });
 });

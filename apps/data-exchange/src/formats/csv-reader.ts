@@ -11,6 +11,11 @@ export interface FileRecord {
 
 export type RecordError = 'unclosed-quote' | 'too-long' | 'too-many-columns';
 
+/** What several readers may do together beyond reading each record once, in cells and quotes they come by. */
+export interface StepBudget {
+  left: number;
+}
+
 export interface CsvOptions {
   delimiter: string;
   /** The quote around cells; `"` unless given. */
@@ -28,6 +33,8 @@ export interface CsvOptions {
   columnsMax?: number;
   /** Records of the file that another reader has. */
   recordsBefore?: number;
+  /** Of readers that try how a file is read best; each has a limit of its own besides. */
+  budget?: StepBudget | undefined;
 }
 
 export const RECORD_LENGTH_MAX = 1024 * 1024;
@@ -37,6 +44,8 @@ const UNCLOSED_QUOTES_MAX = 100;
 /** Cells and quotes that those scans come by, of all of them: one may come by hundreds of thousands. */
 const UNCLOSED_STEPS_MAX = 4_000_000;
 const SKIPPED_TEXT_LENGTH_MAX = 1_000;
+/** Cells and quotes that a reader comes by in one turn of the event loop, some milliseconds. */
+const STEPS_PER_TURN = 50_000;
 
 const LF = 10;
 const CR = 13;
@@ -47,6 +56,12 @@ const NOWHERE = -1;
 const MALFORMED_CELLS_MAX = 8;
 /** Characters of a record that is read with a quote as text. */
 const REPAIRED_LENGTH_MAX = 64 * 1024;
+/**
+ * Cells and quotes that records are read by in vain, before one of their quotes is taken for text, and how many more for
+ * each character of the file: a record of ten characters may come by all quotes of the million that follow.
+ */
+const REPAIR_STEPS_MAX = 1_000_000;
+const REPAIR_STEPS_PER_CHARACTER = 4;
 
 const escapeCharacters: Record<QuoteEscape, string> = {
   Doubled: '',
@@ -54,6 +69,9 @@ const escapeCharacters: Record<QuoteEscape, string> = {
   Nul: '\0',
   None: '',
 };
+
+const tooManyQuotes = (): UnreadableFile =>
+  new UnreadableFile('The file has too many quotes to find out what they mean.');
 
 /**
  * Splits text into records, however the text is divided into chunks.
@@ -66,6 +84,8 @@ export class CsvReader {
   private number: number;
   private unclosedQuotes = 0;
   private unclosedSteps = 0;
+  private repairSteps = 0;
+  private repairStepsMax = REPAIR_STEPS_MAX;
   /** Cells and quotes that the record was read by so far, as often as it was. */
   private steps = 0;
   private isSkippingLine = false;
@@ -80,6 +100,9 @@ export class CsvReader {
   private readonly endsWithCr: boolean;
   private readonly recordLengthMax: number;
   private readonly columnsMax: number;
+  private readonly budget: StepBudget | undefined;
+  /** Whether there may be more records in the text than were read last. */
+  private isPaused = false;
   private cells: string[] = [];
   private isUnclosed = false;
   /** Where quoted cells begin that have quotes inside which are not escaped. */
@@ -97,24 +120,43 @@ export class CsvReader {
     this.recordLengthMax = options.recordLengthMax ?? RECORD_LENGTH_MAX;
     this.columnsMax = options.columnsMax ?? COLUMNS_MAX;
     this.number = options.recordsBefore ?? 0;
+    this.budget = options.budget;
   }
 
   /** Reads the next piece of the file and returns the records that are complete now, without blank lines. */
   push(chunk: string): FileRecord[] {
-    this.text = this.text === '' ? chunk : this.text + chunk;
+    this.add(chunk);
     return this.readRecords();
   }
 
-  /** As `push`, where only the number of the records matters. */
-  count(chunk: string): void {
-    this.text += chunk;
-    this.readRecords({ countsOnly: true });
+  /** As `push`, in steps that take milliseconds each. */
+  *pushInSteps(chunk: string): Generator<void, FileRecord[]> {
+    this.add(chunk);
+    return yield* this.readInSteps();
+  }
+
+  /** As `pushInSteps`, where only the number of the records matters. */
+  *countInSteps(chunk: string): Generator<void, void> {
+    this.add(chunk);
+    yield* this.readInSteps({ countsOnly: true });
   }
 
   /** The records that only the end of the file completes. */
   end(): FileRecord[] {
     this.ended = true;
     return this.readRecords();
+  }
+
+  /** As `end`, no further than the first of them. */
+  endFirst(): FileRecord | undefined {
+    this.ended = true;
+    return this.readRecords({ recordsMax: 1 })[0];
+  }
+
+  /** As `end`, in steps that take milliseconds each. */
+  *endInSteps(): Generator<void, FileRecord[]> {
+    this.ended = true;
+    return yield* this.readInSteps();
   }
 
   /** Records so far, the header and blank lines included. */
@@ -125,6 +167,11 @@ export class CsvReader {
   /** Text that is not yet a record; undefined inside a line that is skipped. */
   rest(): string | undefined {
     return this.isSkippingLine ? undefined : this.text;
+  }
+
+  private add(chunk: string): void {
+    this.text += chunk;
+    this.repairStepsMax += chunk.length * REPAIR_STEPS_PER_CHARACTER;
   }
 
   /** Counts lines up to the first that must be parsed, and returns where it starts: without quotes a line is a record. */
@@ -141,19 +188,44 @@ export class CsvReader {
     }
   }
 
-  private readRecords({ countsOnly = false } = {}): FileRecord[] {
+  private *readInSteps({ countsOnly = false } = {}): Generator<void, FileRecord[]> {
+    const first = this.readRecords({ countsOnly, stepsMax: STEPS_PER_TURN });
+    if (!this.isPaused) return first;
+    const parts = [first];
+    while (this.isPaused) {
+      yield;
+      parts.push(this.readRecords({ countsOnly, stepsMax: STEPS_PER_TURN }));
+    }
+    return parts.flat();
+  }
+
+  /**
+   * @param stepsMax what the reader comes by before it pauses
+   * @param recordsMax the records that it reads before it pauses
+   */
+  private readRecords({ countsOnly = false, stepsMax = Infinity, recordsMax = Infinity } = {}): FileRecord[] {
     const records: FileRecord[] = [];
     let position = this.isSkippingLine ? this.skipLine(0) : 0;
+    let steps = 0;
+    this.isPaused = false;
     while (position < this.text.length) {
+      if (steps > stepsMax || records.length >= recordsMax) {
+        this.isPaused = true;
+        break;
+      }
       if (countsOnly) {
         position = this.skipPlainLines(position);
         if (position >= this.text.length) break;
       }
       this.steps = 0;
-      const next = this.repaired(position, this.readRecord(position));
+      const first = this.readRecord(position);
+      const stepsOnce = this.steps;
+      const next = this.repaired(position, first);
+      steps += this.steps;
       const isTooLong = (next === INCOMPLETE ? this.text.length : next) - position > this.recordLengthMax;
       if (next === INCOMPLETE && !isTooLong) break;
       this.number++;
+      if (this.budget) this.spend(this.budget, this.isUnclosed ? this.steps : this.steps - stepsOnce);
       if (isTooLong || this.isUnclosed) {
         position = this.skipRecord(position, records);
         continue;
@@ -167,19 +239,40 @@ export class CsvReader {
 
   /**
    * Reads a record again that has quotes which are not escaped and not as many cells as most: one of the quotes that
-   * opened a cell may be text. Without such quotes a record is as its file says, however many cells it has.
+   * opened a cell may be text. Without such quotes a record is as its file says, however many cells it has. It waits for
+   * the text that decides, so that it reads the same however the file is divided.
    */
   private repaired(start: number, next: number): number {
     const { columnCount, cells, isUnclosed, malformed } = this;
     const isFitting = cells.length === columnCount && !isUnclosed;
     if (columnCount === undefined || malformed.length === 0 || isFitting || next === INCOMPLETE) return next;
+    const stepsOnce = this.steps;
+    const stopAt = start + Math.min(REPAIRED_LENGTH_MAX, this.recordLengthMax);
     for (const quote of malformed.slice(0, MALFORMED_CELLS_MAX)) {
-      const end = this.readRecord(start, { asText: quote, stopAt: start + REPAIRED_LENGTH_MAX });
-      if (end !== INCOMPLETE && !this.isUnclosed && this.cells.length === columnCount) return end;
+      const stepsBefore = this.steps;
+      const end = this.readRecord(start, { asText: quote, stopAt });
+      if (end === INCOMPLETE && !this.ended && this.text.length <= stopAt) return INCOMPLETE;
+      if (end === INCOMPLETE || this.isUnclosed || this.cells.length !== columnCount) continue;
+      this.spendOnRepair(stepsBefore);
+      return end;
     }
+    this.spendOnRepair(this.steps - stepsOnce);
     this.cells = cells;
     this.isUnclosed = isUnclosed;
     return next;
+  }
+
+  /** @throws UnreadableFile where there are too many for so short a file */
+  private spendOnRepair(steps: number): void {
+    this.repairSteps += steps;
+    if (this.repairSteps > this.repairStepsMax) throw tooManyQuotes();
+  }
+
+  /** @throws UnreadableFile where the budget is used up */
+  private spend(budget: StepBudget, steps: number): void {
+    if (steps === 0) return;
+    budget.left -= steps;
+    if (budget.left < 0) throw tooManyQuotes();
   }
 
   private toRecord(): FileRecord {

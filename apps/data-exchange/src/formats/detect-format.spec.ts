@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
+import { atOnce } from '@plinth/exchange/in-turns';
 import { FormatDetector } from './detect-format';
 import type { CsvFormat } from './file-format';
 
@@ -8,7 +9,7 @@ const detect = (bytes: Buffer | string, chunkLength = 7) => {
   const buffer = Buffer.from(bytes as string);
   for (let at = 0; at < buffer.length; at += chunkLength)
     detector.push(buffer.subarray(at, at + chunkLength));
-  return detector.end();
+  return atOnce(detector.end());
 };
 
 const formatOf = (bytes: Buffer | string): Partial<CsvFormat> => {
@@ -20,6 +21,46 @@ const formatOf = (bytes: Buffer | string): Partial<CsvFormat> => {
 const text = 'name;city\r\nZoë;Besançon\r\nJürgen;Köln\r\n';
 
 describe('FormatDetector', () => {
+  it('detects in many steps', () => {
+    const detector = new FormatDetector();
+    detector.push(Buffer.from('a,b\n'.repeat(25_000)));
+    const steps = detector.end();
+    let count = 0;
+    while (!steps.next().done) count++;
+
+    expect(count).toBeGreaterThan(20);
+  });
+
+  it('takes the delimiter by which quotes are closed, whatever they are by others', () => {
+    expect(formatOf('\n"| '.repeat(16_000))).toMatchObject({ delimiter: '|' });
+    expect(() => formatOf('\n"x '.repeat(16_000))).toThrow('never closed');
+  });
+
+  it('finds the table by the right delimiter, however many quotes are unclosed by others', () => {
+    const rows = Array.from({ length: 3_300 }, (_, index) =>
+      index % 20 === 19 ? `"Best" of us ${index};"a${index}";${index};` : `"Widget ${index}";"b${index}";1;`,
+    );
+    const format = formatOf(['Name;Code;Amount', ...rows, ''].join('\n'));
+    expect(format).toMatchObject({ delimiter: ';', columnCount: 4, findings: [{ code: 'WiderRows' }] });
+  });
+
+  it('takes few cells and quotes in one step, and in all, of a head whose quotes are never closed', () => {
+    const detector = new FormatDetector();
+    detector.push(Buffer.from(`${'"a"b"c"d"e"f;'.repeat(60)}\n`.repeat(80)));
+    const indexOf = jest.spyOn(String.prototype, 'indexOf');
+    const detection = detector.end();
+    const searches: number[] = [];
+    for (let done = false; !done;) {
+      indexOf.mockClear();
+      done = detection.next().done!;
+      searches.push(indexOf.mock.calls.length);
+    }
+    indexOf.mockRestore();
+
+    expect(Math.max(...searches)).toBeLessThan(250_000);
+    expect(searches.reduce((sum, count) => sum + count, 0)).toBeLessThan(10_000_000);
+  });
+
   it.each([
     ['utf-8', false, 'utf-8'],
     ['utf-8', true, 'utf-8'],

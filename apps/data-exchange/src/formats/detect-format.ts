@@ -1,16 +1,24 @@
 import Papa from 'papaparse';
 import type { TextEncoding } from '@plinth/contracts/data-exchange/shapes';
 import { readEvidence, type CellEvidence } from './cell-evidence';
-import { CsvReader } from './csv-reader';
+import { CsvReader, type StepBudget } from './csv-reader';
 import { detectLayout, widthOfTable } from './detect-layout';
 import type { CsvFormat, LayoutFinding } from './file-format';
 import { LetterSample } from './guess-encoding';
 import { headerOf } from './read-csv';
-import { sampleRecords } from './sample-records';
+import { firstRecord, sampleRecords } from './sample-records';
 
 const HEAD_BYTES = 64 * 1024;
 const DELIMITERS = [',', ';', '\t', '|'];
 const BLANK_DELIMITED_COLUMNS_MIN = 3;
+/** Cells and quotes that all readings of a head come by again, where quotes are not closed. */
+const AGAIN_STEPS_MAX = 1_000_000;
+
+/** How a head is read, whatever its delimiter. */
+interface Reading {
+  endsWithCr: boolean;
+  budget: StepBudget;
+}
 
 /** Files that cannot be imported, by their first bytes. */
 const foreignSignatures = [
@@ -59,15 +67,16 @@ export class FormatDetector {
     if (this.length >= HEAD_BYTES) this.startText();
   }
 
-  /** @throws UnreadableFile */
-  end(): Detection {
+  /** What was detected, in steps that take milliseconds each. @throws UnreadableFile */
+  *end(): Generator<void, Detection> {
     if (this.length === 0) return { found: 'empty' };
     if (!this.text) this.startText();
     const { head } = this;
     if (isZip(head)) return { found: looksLikeWorkbook(head) ? 'workbook' : 'unsupported' };
     const check = this.text!.end();
     if (isForeign(head, check.encoding)) return { found: 'unsupported' };
-    return describeText(head, check, head.length < HEAD_BYTES);
+    yield;
+    return yield* describeText(head, check, head.length < HEAD_BYTES);
   }
 
   private startText(): void {
@@ -159,16 +168,18 @@ function isForeign(head: Buffer, encoding: TextEncoding): boolean {
   return /^(<\?xml|<!doctype|<html|\{\s*["}]|\[\s*[{[\]"])/i.test(start);
 }
 
-function describeText(
+function* describeText(
   head: Buffer,
   { encoding, isValid, isGuess }: EncodingCheck,
   isWhole: boolean,
-): Detection {
+): Generator<void, Detection> {
   const text = new TextDecoder(encoding).decode(head, { stream: true });
   if (isWhole && text.trim() === '') return { found: 'empty' };
   const endsWithCr = /\r/.test(text) && !text.includes('\n');
-  const delimiter = namedDelimiter(text) ?? guessDelimiter(text, endsWithCr);
-  const layout = detectLayout(text, { delimiter, endsWithCr }, isWhole);
+  const reading = { endsWithCr, budget: { left: AGAIN_STEPS_MAX } };
+  const delimiter = namedDelimiter(text) ?? (yield* guessDelimiter(text, reading));
+  const layout = yield* detectLayout(text, { ...withBudget(reading), delimiter }, isWhole);
+  yield;
   const guess: LayoutFinding[] = isGuess ? [{ code: 'Encoding', args: [encoding] }] : [];
   const findings = [...guess, ...(layout.findings ?? [])];
   const format: CsvFormat = {
@@ -181,19 +192,22 @@ function describeText(
     ...layout,
     ...(findings.length === 0 ? {} : { findings }),
   };
-  return { found: 'text', format, evidence: evidenceOf(text, format, isWhole), head };
+  return { found: 'text', format, evidence: yield* evidenceOf(text, format, isWhole), head };
 }
 
 /** The evidence of the cells below the header, without a record that the end of the head truncates. */
-function evidenceOf(text: string, format: CsvFormat, isWhole: boolean): CellEvidence {
+function* evidenceOf(text: string, format: CsvFormat, isWhole: boolean): Generator<void, CellEvidence> {
   const reader = new CsvReader(format);
-  const records = [...reader.push(text), ...(isWhole ? reader.end() : [])];
+  const whole = yield* reader.pushInSteps(text);
+  const records = isWhole ? [...whole, ...(yield* reader.endInSteps())] : whole;
+  yield;
   const { begin, headerRows } = headerOf(format);
   const table = records.filter(({ number }) => number >= begin && number <= (format.lastRow ?? Infinity));
   const header = table.slice(0, Math.max(1, headerRows)).map(({ cells }) => cells.length);
   const hasTotals = format.findings?.some(({ code }) => code === 'Totals');
   const totals = hasTotals ? records.filter(({ number }) => number > format.lastRow!) : [];
-  return readEvidence(
+  yield;
+  return yield* readEvidence(
     table.slice(headerRows).map(({ cells }) => cells),
     {
       isWhole,
@@ -211,46 +225,58 @@ const namedDelimiter = (text: string): string | undefined =>
  * The delimiter of the first line if there is only one candidate in it, else the one that papaparse finds most regular;
  * where that makes no table, the one that makes a table of the lines below.
  */
-function guessDelimiter(text: string, endsWithCr: boolean): string {
-  const ofFirstLine = delimiterOfHeader(text, endsWithCr);
-  if (ofFirstLine === undefined && isBlankDelimited(text, endsWithCr)) return ' ';
+function* guessDelimiter(text: string, reading: Reading): Generator<void, string> {
+  const ofFirstLine = yield* delimiterOfHeader(text, reading);
+  yield;
+  if (ofFirstLine === undefined && (yield* isBlankDelimited(text, reading))) return ' ';
   const isRegular =
     ofFirstLine !== undefined &&
-    columnsOfHeader(text, ofFirstLine, endsWithCr) ===
-      widthOfTable(text, { delimiter: ofFirstLine, endsWithCr });
-  return isRegular ? ofFirstLine : (delimiterBelow(text, endsWithCr) ?? ofFirstLine ?? ',');
+    columnsOfHeader(text, ofFirstLine, reading) ===
+      (yield* widthOfTable(text, { ...reading, delimiter: ofFirstLine }));
+  yield;
+  return isRegular ? ofFirstLine : ((yield* delimiterBelow(text, reading)) ?? ofFirstLine ?? ',');
 }
 
 /** Whether blanks, and nothing else, make a table with a column for each word of the first line. */
-function isBlankDelimited(text: string, endsWithCr: boolean): boolean {
-  const options = { delimiter: ' ', endsWithCr, skipsBlanks: true };
-  const records = sampleRecords(text, options);
+function* isBlankDelimited(text: string, reading: Reading): Generator<void, boolean> {
+  const options = { ...reading, delimiter: ' ', skipsBlanks: true };
+  const records = yield* sampleRecords(text, options);
   const width = records[0]?.cells.length ?? 0;
+  yield;
   return (
     width >= BLANK_DELIMITED_COLUMNS_MIN &&
     records.length > 2 &&
     records.every(({ cells }) => cells.length === width) &&
-    delimiterBelow(text, endsWithCr) === undefined
+    (yield* delimiterBelow(text, reading)) === undefined
   );
 }
 
-function delimiterOfHeader(text: string, endsWithCr: boolean): string | undefined {
-  const candidates = DELIMITERS.filter((delimiter) => columnsOfHeader(text, delimiter, endsWithCr) > 1);
+function* delimiterOfHeader(text: string, reading: Reading): Generator<void, string | undefined> {
+  const candidates: string[] = [];
+  for (const delimiter of DELIMITERS) {
+    if (columnsOfHeader(text, delimiter, reading) > 1) candidates.push(delimiter);
+    yield;
+  }
   if (candidates.length <= 1) return candidates[0];
   const { meta } = Papa.parse(text, { preview: 50, delimitersToGuess: candidates, skipEmptyLines: true });
   return candidates.includes(meta.delimiter) ? meta.delimiter : candidates[0]!;
 }
 
+/** Each delimiter has a budget of its own: by a wrong one, every quote of a file may be unclosed. */
+const withBudget = (reading: Reading): Reading => ({ ...reading, budget: { left: AGAIN_STEPS_MAX } });
+
 /** The delimiter that makes the widest table below lines of text, if there is one. */
-function delimiterBelow(text: string, endsWithCr: boolean): string | undefined {
-  const widths = DELIMITERS.filter(
-    (delimiter) => (detectLayout(text, { delimiter, endsWithCr }).headerRow ?? 1) > 1,
-  ).map((delimiter) => ({ delimiter, width: widthOfTable(text, { delimiter, endsWithCr }) }));
+function* delimiterBelow(text: string, reading: Reading): Generator<void, string | undefined> {
+  const widths: { delimiter: string; width: number }[] = [];
+  for (const delimiter of DELIMITERS) {
+    const { headerRow = 1 } = yield* detectLayout(text, { ...withBudget(reading), delimiter });
+    if (headerRow > 1)
+      widths.push({ delimiter, width: yield* widthOfTable(text, { ...reading, delimiter }) });
+    yield;
+  }
   return widths.sort((left, right) => right.width - left.width)[0]?.delimiter;
 }
 
-function columnsOfHeader(text: string, delimiter: string, endsWithCr: boolean): number {
-  const reader = new CsvReader({ delimiter, endsWithCr });
-  const [header] = [...reader.push(text), ...reader.end()];
-  return header?.cells.length ?? 0;
-}
+/** Only one record is read, so that no budget ends it. */
+const columnsOfHeader = (text: string, delimiter: string, { endsWithCr }: Reading): number =>
+  firstRecord(text, { delimiter, endsWithCr }, true)?.cells.length ?? 0;

@@ -1,14 +1,16 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import Papa from 'papaparse';
+import { atOnce } from '@plinth/exchange/in-turns';
 import { FormatDetector } from './detect-format';
+import { headerRowsOf } from './detect-layout';
 import type { CsvFormat } from './file-format';
 import { readCsv } from './read-csv';
 
 const formatOf = (text: string): CsvFormat => {
   const detector = new FormatDetector();
   detector.push(Buffer.from(text));
-  const detection = detector.end();
+  const detection = atOnce(detector.end());
   if (detection.found !== 'text') throw new Error(detection.found);
   return detection.format;
 };
@@ -20,6 +22,14 @@ const read = async (text: string, format = formatOf(text)) => {
     for (const { number, cells, error } of piece) rows.push([number, ...(error ? [error] : cells)]);
   return { headers: file.headers, rows, findings: format.findings?.map(({ code }) => code) ?? [] };
 };
+
+describe('the header of a wide table', () => {
+  it('is compared with the rows below it in steps', () => {
+    const cells = Array.from({ length: 1_000 }, (_, at) => `A${at}`);
+    const table = Array.from({ length: 200 }, (_, at) => ({ number: at + 1, cells }));
+    expect([...headerRowsOf(table, cells.length)].length).toBeGreaterThanOrEqual(19);
+  });
+});
 
 describe('a text file', () => {
   it.each<[string, string, { headers: string[]; first: unknown[]; findings: string[]; count?: number }]>([

@@ -12,17 +12,20 @@ const HEADER_ROWS_MAX = 3;
 /** Rows that say of what kind their columns are. */
 const ROWS_FOR_KINDS = 200;
 
-type Delimited = Pick<CsvOptions, 'delimiter' | 'endsWithCr'>;
+type Delimited = Pick<CsvOptions, 'delimiter' | 'endsWithCr' | 'budget'>;
 
 /**
  * Finds out where the table of a text file is, from its head: text above and below it, its header, other tables, quotes.
  * What a file does not clearly show is taken as usual.
  */
-export function detectLayout(head: string, options: Delimited, isWhole = false): CsvLayout {
-  const quoting = detectQuoting(head, options);
-  const columnCount = usualWidth(sampleRecords(head, { ...options, ...quoting }));
-  const records = sampleRecords(head, { ...options, ...quoting, columnCount }, isWhole);
-  const preamble = preambleOf(records, columnCount);
+export function* detectLayout(head: string, options: Delimited, isWhole = false): Generator<void, CsvLayout> {
+  const quoting = yield* detectQuoting(head, options);
+  yield;
+  const columnCount = usualWidth(yield* sampleRecords(head, { ...options, ...quoting }));
+  yield;
+  const records = yield* sampleRecords(head, { ...options, ...quoting, columnCount }, isWhole);
+  yield;
+  const preamble = yield* preambleOf(records, columnCount);
   const table = records.slice(preamble);
   const [first] = table;
   if (!first) return {};
@@ -32,14 +35,15 @@ export function detectLayout(head: string, options: Delimited, isWhole = false):
     layout.headerRow = first.number;
     findings.push(finding('Preamble', first.number - 1, columnCount));
   }
-  const headerRows = headerRowsOf(table, columnCount);
+  const headerRows = yield* headerRowsOf(table, columnCount);
+  yield;
   if (headerRows === 0) Object.assign(layout, { headerRow: 0, rowsBegin: first.number });
   if (headerRows > 1) layout.headerRows = headerRows;
   findings.push(...headerFindings(headerRows, first.number));
   const width = Math.max(...table.slice(0, headerRows).map(({ cells }) => cells.length), 0);
   if (columnCount > 1 && width !== 1) layout.columnCount = columnCount;
   if (columnCount > width && width > 1) findings.push(finding('WiderRows', width, columnCount));
-  const end = endOf(table, headerRows, { columnCount, isWhole });
+  const end = yield* endOf(table, headerRows, { columnCount, isWhole });
   findings.push(...end.findings);
   if (end.lastRow !== undefined) layout.lastRow = end.lastRow;
   // Blanks behind commas in a file of one column are its text.
@@ -49,8 +53,9 @@ export function detectLayout(head: string, options: Delimited, isWhole = false):
 }
 
 /** How many cells most records of a text have; as many as the first has, where there is no such number. */
-export const widthOfTable = (head: string, options: Delimited): number =>
-  usualWidth(sampleRecords(head, options));
+export function* widthOfTable(head: string, options: Delimited): Generator<void, number> {
+  return usualWidth(yield* sampleRecords(head, options));
+}
 
 /** What is unusual about a header of so many rows, from this row on. */
 export function headerFindings(headerRows: number, first: number): LayoutFinding[] {
@@ -72,21 +77,21 @@ function quotingFindings({ quote, escape, skipsBlanks }: CsvLayout, delimiter: s
 }
 
 /** How many records stand above the table; the first one may name the delimiter. */
-function preambleOf(records: readonly FileRecord[], width: number): number {
+function* preambleOf(records: readonly FileRecord[], width: number): Generator<void, number> {
   const named = records.length > 1 && namesDelimiter(records[0]!) ? 1 : 0;
-  return named + preambleBelow(records.slice(named), width);
+  return named + (yield* preambleBelow(records.slice(named), width));
 }
 
 /** The same without that line. One line above two columns may as well be their header. */
-function preambleBelow(records: readonly FileRecord[], width: number): number {
+function* preambleBelow(records: readonly FileRecord[], width: number): Generator<void, number> {
   let first = records.findIndex(({ cells }) => cells.length === width && filled(cells) * 2 > width);
   if (first <= 0 || first > PREAMBLE_RECORDS_MAX) return 0;
   if (isSpanning(records[first - 1]!, records[first]!, width)) first--;
   const above = records.slice(0, first);
   if (above.length === 0) return 0;
-  const isText = above.every(
-    (record) => filled(record.cells) * 2 <= width || isNote(record, records.slice(first)),
-  );
+  let isText = true;
+  for (const record of above)
+    isText &&= filled(record.cells) * 2 <= width || (yield* isNote(record, records.slice(first)));
   const hasGap = records[first]!.number - records[first - 1]!.number > 1;
   return isText && (width > 2 || hasGap || above.length > 1) ? first : 0;
 }
@@ -99,10 +104,10 @@ const namesDelimiter = ({ cells }: FileRecord): boolean =>
  * Whether a record is wider than the table below it and holds values, as DATEV puts what a file is about there. That table
  * begins with names, which its rows are unlike: else the record is a header with a delimiter too many.
  */
-function isNote(above: FileRecord, [header, ...rows]: readonly FileRecord[]): boolean {
+function* isNote(above: FileRecord, [header, ...rows]: readonly FileRecord[]): Generator<void, boolean> {
   const { cells } = header!;
   if (above.cells.length <= cells.length || !above.cells.some(isValue)) return false;
-  const { texts } = compareKinds(cells, kindsOfColumns(rows.slice(0, ROWS_FOR_KINDS), cells.length));
+  const { texts } = compareKinds(cells, yield* kindsOfColumns(rows.slice(0, ROWS_FOR_KINDS), cells.length));
   return texts > 0 && cells.every((cell) => kindOf(cell) === 'text');
 }
 
@@ -117,17 +122,17 @@ export const isSpanning = (upper: FileRecord, lower: FileRecord, width: number):
   );
 
 /** How many records of a table are its header: none, if the first is like the rows below it. */
-export function headerRowsOf(table: readonly FileRecord[], width: number): number {
+export function* headerRowsOf(table: readonly FileRecord[], width: number): Generator<void, number> {
   const kindsBelow = (row: number) => kindsOfColumns(table.slice(row, row + ROWS_FOR_KINDS), width);
   if (table.length >= 3) {
-    const { alike, texts, others } = compareKinds(table[0]!.cells, kindsBelow(1));
+    const { alike, texts, others } = compareKinds(table[0]!.cells, yield* kindsBelow(1));
     if (alike > 0 && texts === 0 && others === 0) return 0;
   }
   let rows = 1;
   while (rows < HEADER_ROWS_MAX && table.length >= rows + 3) {
     const next = table[rows]!;
     if (next.cells.length !== table[0]!.cells.length) break;
-    const { alike, texts, others } = compareKinds(next.cells, kindsBelow(rows + 1));
+    const { alike, texts, others } = compareKinds(next.cells, yield* kindsBelow(rows + 1));
     const isText = alike === 0 && others === 0 && texts > 0 && !next.cells.some(isNumber);
     const fillsBlanks = table[rows - 1]!.cells.some(
       (cell, column) => cell.trim() === '' && next.cells[column]!.trim() !== '',
@@ -146,17 +151,21 @@ const isSame = (left: readonly string[], right: readonly string[]): boolean =>
   left.length === right.length &&
   left.every((cell, index) => cell.trim() === right[index]!.trim());
 
+const RECORDS_PER_STEP = 1_000;
+
 /** Where a table ends, if something else follows in the sample: another table, its totals, or text. */
-export function endOf(
+export function* endOf(
   table: readonly FileRecord[],
   headerRows: number,
   { columnCount, isWhole }: { columnCount: number; isWhole: boolean },
-): { lastRow?: number; findings: LayoutFinding[] } {
+): Generator<void, { lastRow?: number; findings: LayoutFinding[] }> {
   const findings: LayoutFinding[] = [];
   const header = joinHeaderRows(table.slice(0, headerRows).map(({ cells }) => cells));
   const rows = table.slice(headerRows);
   const beginsTable = tableBeginnings(rows, header);
+  const cellsPerRecord = Math.max(1, columnCount);
   for (let index = 1; index < rows.length; index++) {
+    if (index % Math.ceil(RECORDS_PER_STEP / cellsPerRecord) === 0) yield;
     const { number, cells } = rows[index]!;
     const isBeginning = beginsTable(index);
     if (isRepeatedHeader(cells, header)) {
@@ -168,6 +177,7 @@ export function endOf(
     }
   }
   if (!isWhole) return { findings };
+  yield;
   const body = rows.slice(0, rows.length - footnotesOf(rows, columnCount));
   const rowCount = body.length - totalsOf(body, columnCount);
   if (rowCount < body.length) findings.push(finding('Totals', rows[rowCount]!.number));

@@ -3,6 +3,7 @@ import type { CsvOptions } from './csv-reader';
 import type { CsvLayout } from './file-format';
 import { isAsRegular, isMoreRegular, regularityOf, sampleRecords } from './sample-records';
 
+type Delimited = Pick<CsvOptions, 'delimiter' | 'endsWithCr' | 'budget'>;
 type Quoting = Pick<CsvLayout, 'quote' | 'escape' | 'skipsBlanks'>;
 
 const SINGLE_QUOTED_MIN = 3;
@@ -12,21 +13,20 @@ const BLANK_SHARE = 0.95;
  * Finds out what stands around cells, before quotes inside them, and behind delimiters: what makes the records most
  * alike. The usual wins where others are only as good.
  */
-export function detectQuoting(head: string, options: Pick<CsvOptions, 'delimiter' | 'endsWithCr'>): Quoting {
-  const skipsBlanks = hasBlanksBehindDelimiters(head, options) ? { skipsBlanks: true } : {};
+export function* detectQuoting(head: string, options: Delimited): Generator<void, Quoting> {
+  const skipsBlanks = (yield* hasBlanksBehindDelimiters(head, options)) ? { skipsBlanks: true } : {};
   const usual = { ...options, ...skipsBlanks };
-  const quote = isSingleQuoted(head, usual) ? { quote: "'" as const } : {};
-  const escape = escapeOf(head, { ...usual, ...quote });
+  yield;
+  const quote = (yield* isSingleQuoted(head, usual)) ? { quote: "'" as const } : {};
+  yield;
+  const escape = yield* escapeOf(head, { ...usual, ...quote });
   return { ...skipsBlanks, ...quote, ...(escape === 'Doubled' ? {} : { escape }) };
 }
 
-function hasBlanksBehindDelimiters(
-  head: string,
-  options: Pick<CsvOptions, 'delimiter' | 'endsWithCr'>,
-): boolean {
+function* hasBlanksBehindDelimiters(head: string, options: Delimited): Generator<void, boolean> {
   const { delimiter } = options;
   if (delimiter === '\t') return false;
-  const records = sampleRecords(head, options);
+  const records = yield* sampleRecords(head, options);
   if (delimiter === ' ') return records.some(({ cells }) => cells.slice(0, -1).includes(''));
   const widest = Math.max(0, ...records.map(({ cells }) => cells.length));
   const behind = records
@@ -39,7 +39,7 @@ function hasBlanksBehindDelimiters(
   );
 }
 
-function isSingleQuoted(head: string, options: CsvOptions): boolean {
+function* isSingleQuoted(head: string, options: CsvOptions): Generator<void, boolean> {
   const { delimiter } = options;
   const cells = head.split(/\r\n?|\n/).flatMap((line) => line.trimEnd().split(delimiter));
   const quotedBy = (mark: string) =>
@@ -49,16 +49,17 @@ function isSingleQuoted(head: string, options: CsvOptions): boolean {
     }).length;
   const single = quotedBy("'");
   if (single < SINGLE_QUOTED_MIN || single <= quotedBy('"')) return false;
-  const asSingle = regularityOf(sampleRecords(head, { ...options, quote: "'" }));
-  const asDouble = regularityOf(sampleRecords(head, options));
+  const asSingle = regularityOf(yield* sampleRecords(head, { ...options, quote: "'" }));
+  const asDouble = regularityOf(yield* sampleRecords(head, options));
   // Without delimiters inside cells both are alike; then almost every cell must be quoted.
   return isMoreRegular(asSingle, asDouble) || (isAsRegular(asSingle, asDouble) && single * 2 > cells.length);
 }
 
-function escapeOf(head: string, options: CsvOptions): QuoteEscape {
+function* escapeOf(head: string, options: CsvOptions): Generator<void, QuoteEscape> {
   const quote = options.quote ?? '"';
   const by = (escape: QuoteEscape) => sampleRecords(head, { ...options, escape });
-  const doubled = regularityOf(by('Doubled'));
+  const doubled = regularityOf(yield* by('Doubled'));
+  yield;
   for (const [escape, character] of [
     ['Backslash', '\\'],
     ['Nul', '\0'],
@@ -67,9 +68,9 @@ function escapeOf(head: string, options: CsvOptions): QuoteEscape {
     const inside = new RegExp(
       `${escaped(character + quote)}(?!\\s*(${escaped(options.delimiter)}|[\\r\\n]|$))`,
     );
-    if (inside.test(head) && isAsRegular(regularityOf(by(escape)), doubled)) return escape;
+    if (inside.test(head) && isAsRegular(regularityOf(yield* by(escape)), doubled)) return escape;
   }
-  const records = by('None');
+  const records = yield* by('None');
   const isDoubledInside = records.some(({ cells }) => cells.some((cell) => cell.includes(quote + quote)));
   return !isDoubledInside && isMoreRegular(regularityOf(records), doubled) ? 'None' : 'Doubled';
 }

@@ -70,6 +70,8 @@ export interface XlsxFormat extends DateFormat {
   /** How many rows its header has, and the last row that is read, 0 for all; found as well unless named. */
   headerRows?: number | undefined;
   lastRow?: number | undefined;
+  /** How dates are written that are texts, as it was found in each sheet; an order beside it is what somebody said of all. */
+  foundDates?: { sheet?: string | undefined; dates: DateFormat }[] | undefined;
 }
 
 export type FileFormat = CsvFormat | XlsxFormat;

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { atOnce } from '@plinth/exchange/in-turns';
 import { FormatDetector } from './detect-format';
 import { pollutedFiles, scoreOf } from './polluted-files';
 import { filledRows, readCsv } from './read-csv';
@@ -40,7 +41,7 @@ export async function measureDetection({ everyRow = 1 } = {}): Promise<Detection
 async function load(text: string): Promise<string[][] | undefined> {
   const detector = new FormatDetector();
   detector.push(Buffer.from(text));
-  const detection = detector.end();
+  const detection = atOnce(detector.end());
   if (detection.found !== 'text') return undefined;
   const { format } = detection;
   const { headers, rows } = await readCsv(Readable.from([Buffer.from(text)]), format);

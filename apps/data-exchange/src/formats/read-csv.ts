@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { inFollowingTurns } from '@plinth/exchange/in-turns';
 import { unguard } from '@plinth/kernel/formula-guard';
 import { isBlank } from './cell-kind';
 import { COLUMNS_MAX, CsvReader, type FileRecord } from './csv-reader';
@@ -130,8 +131,9 @@ async function* recordPieces(
   const reader = new CsvReader({ ...format, recordsBefore });
   const isStart = recordsBefore === 0;
   try {
-    for await (const text of decodeText(bytes, format.encoding, { isStart })) yield reader.push(text);
-    yield reader.end();
+    for await (const text of decodeText(bytes, format.encoding, { isStart }))
+      yield await inFollowingTurns(reader.pushInSteps(text));
+    yield await inFollowingTurns(reader.endInSteps());
   } finally {
     bytes.destroy();
   }

@@ -6,7 +6,9 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { aRawWorkbook, inlineCell, sheetOf, stringsOf } from '../../test/a-zip';
-import { filledRows } from './read-csv';
+import type { FailedRowWithCells } from '../domain/failed-row';
+import { correctionWorkbook } from './correction-file';
+import { filledRows, type FileRow, type FileRows } from './read-csv';
 import { piecesOf, readXlsx } from './read-xlsx';
 import { writeXlsx } from './xlsx-writer';
 
@@ -45,6 +47,89 @@ describe('readXlsx', () => {
 
     expect(await numbersOf(inlineCell('A@', 'Stock @') + inlineCell('B@', 'Title @'))).toEqual([2]);
     expect(await numbersOf(inlineCell('A@', 'Stock @'))).toEqual([2, 3]);
+  });
+
+  it.each([
+    [
+      'of one row',
+      [
+        ['Code', 'Title', 'Stock'],
+        ['A', 'a', '1'],
+        ['B', 'b', '2'],
+      ],
+    ],
+    ['below a title', [['Stock of 2026'], ['Code', 'Title', 'Stock'], ['A', 'a', '1'], ['B', 'b', '2']]],
+    [
+      'of two rows',
+      [
+        ['Article', '', 'Stock'],
+        ['Code', 'Title', 'Count'],
+        ['A', 'a', '1'],
+        ['B', 'b', '2'],
+      ],
+    ],
+    ['that is missing', [['Title of the list'], ['1', '2', '3'], ['4', '5', '6'], ['7', '8', '9']]],
+    [
+      'with totals',
+      [
+        ['Code', 'Title', 'Stock'],
+        ['A', 'a', '1'],
+        ['B', 'b', '2'],
+        ['Total', '', '3'],
+      ],
+    ],
+  ])(
+    'reads a table with a header %s in the same rows where it is said to be where it was found',
+    async (_what, rows) => {
+      const sheet = sheetOf(
+        rows
+          .map((cells, at) => {
+            const filled = cells.flatMap((cell, column) =>
+              cell === '' ? [] : [inlineCell(`${'ABC'[column]}${at + 1}`, cell)],
+            );
+            return `<row r="${at + 1}">${filled.join('')}</row>`;
+          })
+          .join(''),
+      );
+      const workbook = aRawWorkbook({ 'xl/worksheets/sheet1.xml': sheet });
+      const read = async (layout: Pick<FileRows, 'headerRow' | 'headerRows' | 'lastRow'> | object) => {
+        const {
+          headers,
+          headerRow,
+          headerRows,
+          lastRow,
+          rows: pieces,
+        } = await readXlsx(Readable.from([workbook]), layout);
+        const found: FileRow[] = [];
+        for await (const piece of pieces) found.push(...piece);
+        return { headers, headerRow, headerRows, lastRow, found };
+      };
+      const { headers, found, ...layout } = await read({});
+
+      expect(found.length).toBeGreaterThan(0);
+      expect(await read(layout)).toEqual({ headers, found, ...layout });
+    },
+  );
+
+  it('gives an error of a formula back as one that a correction workbook was written with', async () => {
+    const failed: FailedRowWithCells = {
+      rowNumber: 2,
+      kind: 'Conversion',
+      details: [],
+      cells: ['A', '#N/A', '#N/A', '#MADE UP!'],
+      errorCells: [1, 3],
+    };
+    const names = ['Code', 'Title', 'Note', 'Stock'];
+    const workbook = await buffer(correctionWorkbook(names, Readable.from([[failed]])));
+    const { rows } = await readXlsx(Readable.from([workbook]), {});
+    const { value } = await rows.next();
+
+    expect((value as FileRow[])[0]!.errorCells).toEqual([
+      { position: 1, column: 'Title', error: '#N/A' },
+      { position: 3, column: 'Stock', error: '#VALUE!' },
+    ]);
+    expect((value as FileRow[])[0]!.cells.slice(0, 4)).toEqual(['A', '#N/A', '#N/A', '#VALUE!']);
+    await rows.return(undefined);
   });
 
   it('looks for the end of the table among its first thousand rows, whatever pieces they come in', async () => {
@@ -102,6 +187,15 @@ describe('readXlsx', () => {
     await expect(piecesOf(spawn('/no/program', { stdio: 'pipe' })).next()).rejects.toThrow('ENOENT');
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    [`require('/no/parser')`, "Cannot find module '/no/parser'"],
+    [`'a'.repeat(2 ** 30)`, 'needs more memory or time'],
+  ])('tells a workbook that is too large from a program that does not work: %s', async (program, message) => {
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'pipe'] });
+
+    await expect(piecesOf(child).next()).rejects.toThrow(message);
   });
 
   describe('while there is no room for temporary files', () => {

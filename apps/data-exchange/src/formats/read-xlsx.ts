@@ -4,6 +4,7 @@ import { open, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { inFollowingTurns } from '@plinth/exchange/in-turns';
 import { CELL_LENGTH_MAX } from '@plinth/exchange/workbook/cell-xml';
 import { unavailable } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
@@ -34,7 +35,10 @@ const HEAD_CELLS_MAX = 50_000;
 const HEAD_LENGTH_MAX = 4_000_000;
 /** The longest time that a workbook may take for its next rows. */
 const SILENCE_MILLISECONDS_MAX = 60_000;
-const REASON_LENGTH_MAX = 500;
+/** Before the message, Node writes the line of the program that threw it. */
+const REASON_LENGTH_MAX = 2_000;
+/** Of Node, where nobody caught an error. */
+const UNCAUGHT_EXIT_CODE = 1;
 
 /** What its process may read: the program, and its parser of XML. */
 const readable = [
@@ -62,7 +66,7 @@ export async function readXlsx(
   };
   const rows = noted();
   const { first, further, isWhole } = await firstRows(rows, named.headerRow);
-  const table = tableOfSheet(first, named, isWhole);
+  const table = await inFollowingTurns(tableOfSheet(first, named, isWhole));
   const { names, headerRow, headerRows, lastRow, findings } = table;
   if (names.length > COLUMNS_MAX) {
     await rows.return(undefined);
@@ -128,11 +132,10 @@ async function* dataRows(
       if (cells.some(mayBeCut))
         row.cutCells = cells.flatMap((cell, position) => (mayBeCut(cell) ? [position] : []));
       if (errors)
-        row.errorCells = errors.map((position) => ({
-          position,
-          column: headers[position]!,
-          error: cells[position]!,
-        }));
+        row.errorCells = errors.flatMap((position) => {
+          const [column, error] = [headers[position], cells[position]];
+          return column === undefined || error === undefined ? [] : [{ position, column, error }];
+        });
     }
     return row;
   };
@@ -240,6 +243,7 @@ export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece
     if (code === SCRATCH_FAILED_EXIT_CODE)
       temporaryFilesFailed(new Error('The scratch file was not written.'));
     if (signal === 'SIGKILL' && !isSilent && !isWhole) throw new InterruptedReading();
+    if (hasFailed(code, reason) && !isWhole) throw new Error(`The reader of workbooks failed: ${reason}`);
     if (code !== 0 && !isWhole)
       throw new UnreadableFile('The workbook needs more memory or time than a workbook may.');
     if (!isWhole) throw new Error('The reader of the workbook ended before the last row.');
@@ -247,6 +251,13 @@ export async function* piecesOf(child: ChildProcess): AsyncGenerator<ReaderPiece
     clearTimeout(silence);
   }
 }
+
+/**
+ * Whether its program threw what it did not expect, so that no workbook could be read. V8 throws RangeError where a text or a
+ * buffer would be too long, which is of the workbook.
+ */
+const hasFailed = (code: number | null, reason: string): boolean =>
+  code === UNCAUGHT_EXIT_CODE && !reason.includes('RangeError');
 
 /** Lines as they were written; Node's readline ends them at U+2028 too, which cells may contain. */
 async function* linesOf(output: Readable): AsyncGenerator<string> {

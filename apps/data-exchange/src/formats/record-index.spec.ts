@@ -46,10 +46,11 @@ describe('indexRecords', () => {
         fc.boolean(),
         fc.integer({ min: 1, max: 60 }),
         fc.integer({ min: 1, max: 40 }),
-        async ({ content, endsWithCr }, encoding, marked, rangeBytes, chunkBytes) => {
+        fc.constantFrom(undefined, 2, 3),
+        async ({ content, endsWithCr }, encoding, marked, rangeBytes, chunkBytes, columnCount) => {
           const hasByteOrderMark = marked && encoding.startsWith('utf');
           const file = iconv.encode(content, encoding, { addBOM: hasByteOrderMark });
-          const format = { ...plainFormat, encoding, hasByteOrderMark, endsWithCr };
+          const format = { ...plainFormat, encoding, hasByteOrderMark, endsWithCr, columnCount };
           const whole = await rowsOf(await readCsv(Readable.from([file]), format));
 
           expect((await readInRanges(file, format, rangeBytes, chunkBytes)).rows).toEqual(whole);

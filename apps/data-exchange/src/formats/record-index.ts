@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { TextEncoding } from '@plinth/contracts/data-exchange/shapes';
+import { inFollowingTurns } from '@plinth/exchange/in-turns';
 import { CsvReader } from './csv-reader';
 import type { CsvFormat } from './file-format';
 import { headerOf } from './read-csv';
@@ -34,8 +35,11 @@ export async function indexRecords(
   let recordsOfHeader = 0;
   for await (const piece of inPieces(decodeText(bytes, format.encoding), rangeBytes)) {
     const hadHeader = recordsOfHeader >= Math.max(1, headerRows);
-    if (hadHeader) reader.count(piece);
-    else recordsOfHeader += reader.push(piece).filter(({ number }) => number >= begin).length;
+    if (hadHeader) await inFollowingTurns(reader.countInSteps(piece));
+    else {
+      const records = await inFollowingTurns(reader.pushInSteps(piece));
+      recordsOfHeader += records.filter(({ number }) => number >= begin).length;
+    }
     const hasHeader = recordsOfHeader >= Math.max(1, headerRows);
     bytesRead += lengthOf(piece);
     const rest = reader.rest();
@@ -46,7 +50,7 @@ export async function indexRecords(
     last.endByte = border;
     ranges.push({ startByte: border, endByte: null, recordsBefore: reader.recordCount });
   }
-  reader.end();
+  await inFollowingTurns(reader.endInSteps());
   return bytesRead === sizeBytes ? ranges : [{ ...wholeFile }];
 }
 

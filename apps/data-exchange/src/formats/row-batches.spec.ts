@@ -14,6 +14,8 @@ async function batchSizes(row: Omit<FileRow, 'number'>, positions: number[]): Pr
   return sizes;
 }
 
+const unreadableOf = (batch: RowBatch) => batch.unreadableRows.map((row) => batch.unreadableRow(row));
+
 describe('a batch of rows', () => {
   it.each<[what: string, row: Omit<FileRow, 'number'>, positions: number[], rowsMax: number]>([
     ['cells that are sent', { cells: ['A', LONG] }, [0, 1], 9],
@@ -40,7 +42,7 @@ describe('a batch of rows', () => {
     for (const positions of [[0], [0, 1]]) {
       const cells = new Map<number, string[]>();
       for await (const batch of rowBatches(pieces(), { positions, columnCount: 2 }))
-        for (const [number, row] of batch.cellsOf(new Set([2, 3, 4]))) cells.set(number, row);
+        for (let row = batch.firstRow; row <= batch.lastRow; row++) cells.set(row, batch.cellsOf(row).cells);
 
       expect(cells.get(2)).toEqual(['A', 'a']);
       expect(cells.get(3)).toEqual(['B', 'b', 'more']);
@@ -59,7 +61,7 @@ describe('a batch of rows', () => {
     const { value: batch } = await rowBatches(pieces(), { positions: [0, 1], columnCount: 3 }).next();
 
     expect(batch).toMatchObject({ rowCount: 2, payload: Buffer.from('[[3,"B","b"]]') });
-    expect((batch as RowBatch).unreadableRows).toMatchObject([
+    expect(unreadableOf(batch as RowBatch)).toMatchObject([
       {
         rowNumber: 2,
         kind: 'Conversion',
@@ -72,7 +74,8 @@ describe('a batch of rows', () => {
         ],
       },
     ]);
-    expect((batch as RowBatch).cellsOf(new Set([2])).get(2)).toEqual(['A', '#REF!', 'notes']);
+    expect((batch as RowBatch).cellsOf(2)).toEqual({ cells: ['A', '#REF!', 'notes'], errorCells: [1] });
+    expect((batch as RowBatch).cellsOf(3)).toEqual({ cells: ['B', 'b', '#REF!'], errorCells: [2] });
   });
 
   it('has no text whose end may be missing, and takes rows where that is not mapped', async () => {
@@ -86,7 +89,7 @@ describe('a batch of rows', () => {
     const failed = async (positions: number[]) => {
       const codes: unknown[] = [];
       for await (const batch of rowBatches(pieces(), { positions, columnCount: 3 }))
-        for (const { rowNumber, details } of batch.unreadableRows) codes.push([rowNumber, details[0]!.code]);
+        for (const { rowNumber, details } of unreadableOf(batch)) codes.push([rowNumber, details[0]!.code]);
       return codes;
     };
 

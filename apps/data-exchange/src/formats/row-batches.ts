@@ -1,6 +1,7 @@
+import { ROW_SEPARATOR } from '@plinth/exchange/in-turns';
 import { errorMessage, shownValue, type FailedRow, type RowErrorDetail } from '@plinth/exchange/row-error';
 import { rowMessage, type RowMessageKey } from '@plinth/exchange/row-message';
-import type { ErrorCell, FileRow, RowErrorReason } from './read-csv';
+import type { FileRow, RowErrorReason } from './read-csv';
 
 /** Rows of a file that become one transaction of the owner. */
 export interface RowBatch {
@@ -11,12 +12,21 @@ export interface RowBatch {
   lastRow: number;
   /** Rows with their mapped cells, as JSON. */
   payload: Buffer;
-  /** Rows that cannot be read, so the owner does not get them. */
-  unreadableRows: FailedRow[];
+  /** The numbers of rows that cannot be read, so the owner does not get them. */
+  unreadableRows: readonly number[];
+  /** What is wrong with one of these. It is made each time: that of thousands of rows takes tens of megabytes. */
+  unreadableRow(rowNumber: number): FailedRow;
   /** Of the rows whose cells are only kept, as JSON. */
   keptLength: number;
-  /** All cells of some rows. Those of most rows are not needed again, so they are read from the payload. */
-  cellsOf(rowNumbers: ReadonlySet<number>): Map<number, string[]>;
+  /** All cells of a row. Those of most rows are not needed again, so they are read from the payload. */
+  cellsOf(rowNumber: number): RowCells;
+}
+
+/** The cells of a row of a file. */
+interface RowCells {
+  cells: string[];
+  /** Where cells of a workbook hold errors of its formulas, if there are any. */
+  errorCells?: number[];
 }
 
 type NumberedRow = [rowNumber: number, ...cells: string[]];
@@ -46,20 +56,20 @@ export async function* rowBatches(
     positions.length === columnCount && positions.every((position, index) => position === index);
   const isMapped = (position: number): boolean => positions.includes(position);
   let number = 1;
-  let draft = new BatchDraft(sendsAllCells);
-  const next = (): BatchDraft => new BatchDraft(sendsAllCells, draft.byteLength);
+  let draft = new BatchDraft(sendsAllCells, isMapped);
+  const next = (): BatchDraft => new BatchDraft(sendsAllCells, isMapped, draft.byteLength);
   for await (const piece of pieces) {
     for (const row of piece) {
-      const errors = errorsOf(row, isMapped);
-      const text = errors ? '' : textOf(row, positions);
-      const kept = errors || !sendsAllCells ? JSON.stringify([row.number, ...row.cells]) : '';
+      const unsent = unsentReasonOf(row, isMapped);
+      const text = unsent ? '' : textOf(row, positions);
+      const kept = unsent || !sendsAllCells ? JSON.stringify([row.number, ...row.cells]) : '';
       if (draft.isFullFor(text, kept)) {
         if (number > after) yield draft.finish(number);
         number++;
         draft = next();
       }
       if (row.isBlank) draft.pass(row.number, text, kept);
-      else draft.add({ number: row.number, errors }, text, kept);
+      else draft.add(row, unsent, text, kept);
     }
   }
   if (!draft.isEmpty && number > after) yield draft.finish(number);
@@ -75,13 +85,18 @@ class BatchDraft {
   private readonly sent: JsonRows;
   private readonly whole: JsonRows;
   private readonly readableRows: number[] = [];
-  private readonly unreadableRows: FailedRow[] = [];
+  private readonly unreadableRows = new Map<number, UnsentReason>();
   /** As JSON, since a cell is a pointer of eight bytes even where it is empty. */
-  private readonly unreadableCells = new Map<number, string>();
+  private unreadableCells: JsonRows | undefined;
+  /** Outside of the heap where there are many. */
+  private readonly errorCells = new Map<number, Uint16Array>();
+  /** What columns with such cells are called. */
+  private readonly errorColumns = new Map<number, string>();
 
   /** @param bytes of the batch before, which most are as large as */
   constructor(
     private readonly sendsAllCells: boolean,
+    private readonly isMapped: (position: number) => boolean,
     bytes = 0,
   ) {
     this.sent = new JsonRows(bytes);
@@ -105,14 +120,21 @@ class BatchDraft {
     );
   }
 
-  add(row: { number: number; errors: RowErrorDetail[] | undefined }, text: string, kept: string): void {
+  add(row: FileRow, unsent: UnsentReason | undefined, text: string, kept: string): void {
     this.reach(row.number);
+    if (row.errorCells) {
+      for (const { position, column } of row.errorCells) this.errorColumns.set(position, column);
+      this.errorCells.set(
+        row.number,
+        Uint16Array.from(row.errorCells, ({ position }) => position),
+      );
+    }
     this.rowCount++;
     this.keptLength += kept.length;
-    const errors = text.length > PAYLOAD_LENGTH_MAX ? [errorOf('too-long')] : row.errors;
-    if (errors) {
-      this.unreadableRows.push({ rowNumber: row.number, kind: 'Conversion', details: errors });
-      this.unreadableCells.set(row.number, kept || text);
+    const reason = text.length > PAYLOAD_LENGTH_MAX ? 'too-long' : unsent;
+    if (reason) {
+      this.unreadableRows.set(row.number, reason);
+      (this.unreadableCells ??= new JsonRows(0)).add(kept || text);
       return;
     }
     this.sent.add(text);
@@ -135,18 +157,54 @@ class BatchDraft {
   }
 
   finish(number: number): RowBatch {
-    const { rowCount, firstRow, lastRow, unreadableRows, keptLength, unreadableCells, readableRows } = this;
+    const { rowCount, firstRow, lastRow, keptLength, unreadableCells, readableRows } = this;
     const payload = this.sent.end();
-    const { whole } = this;
-    const cellsOf = (rowNumbers: ReadonlySet<number>) => {
-      const cells = new Map<number, string[]>();
-      for (const [rowNumber, row] of unreadableCells) cells.set(rowNumber, cellsOfRow(row));
-      for (const [index, rowNumber] of readableRows.entries())
-        if (rowNumbers.has(rowNumber)) cells.set(rowNumber, cellsOfRow(whole.row(index)));
-      return cells;
+    const { whole, errorCells, errorColumns, isMapped } = this;
+    const reasons = this.unreadableRows;
+    const unreadableRows = [...reasons.keys()];
+    const readable = textsOf(readableRows, whole);
+    const unreadable = textsOf(unreadableRows, unreadableCells);
+    const cellsOf = (rowNumber: number): RowCells => {
+      const text = readable(rowNumber) ?? unreadable(rowNumber);
+      const errors = errorCells.get(rowNumber);
+      return {
+        cells: text === undefined ? [] : cellsOfRow(text),
+        ...(errors ? { errorCells: [...errors] } : {}),
+      };
     };
-    return { number, rowCount, firstRow, lastRow, payload, unreadableRows, keptLength, cellsOf };
+    const unreadableRow = (rowNumber: number): FailedRow => {
+      const reason = reasons.get(rowNumber)!;
+      const details: RowErrorDetail[] = [];
+      if (mayHaveErrorCells(reason)) {
+        const { cells, errorCells: positions = [] } = cellsOf(rowNumber);
+        for (const position of positions.filter(isMapped))
+          details.push(errorOfCell(errorColumns.get(position)!, cells[position]!));
+      }
+      if (reason !== 'error-cells') details.push(errorOf(reason));
+      return { rowNumber, kind: 'Conversion', details };
+    };
+    return {
+      number,
+      rowCount,
+      firstRow,
+      lastRow,
+      payload,
+      unreadableRows,
+      unreadableRow,
+      keptLength,
+      cellsOf,
+    };
   }
+}
+
+/** The texts of rows by their numbers, which are looked through when the first one is asked for. */
+function textsOf(rowNumbers: readonly number[], rows: JsonRows | undefined) {
+  let places: Map<number, number> | undefined;
+  return (rowNumber: number): string | undefined => {
+    places ??= new Map(rowNumbers.map((row, index) => [row, index]));
+    const index = places.get(rowNumber);
+    return index === undefined ? undefined : rows?.row(index);
+  };
 }
 
 const cellsOfRow = (json: string): string[] => (JSON.parse(json) as NumberedRow).slice(1) as string[];
@@ -167,20 +225,20 @@ class JsonRows {
   }
 
   add(text: string): void {
-    // A character takes at most three bytes, and both brackets need room.
-    if (this.length + text.length * 3 + 2 > this.bytes.length) {
-      const needed = this.length + Buffer.byteLength(text) + 2;
+    // A character takes at most three bytes, and the separator and a bracket need room.
+    if (this.length + text.length * 3 + 3 > this.bytes.length) {
+      const needed = this.length + Buffer.byteLength(text) + 3;
       if (needed > this.bytes.length)
         this.bytes = Buffer.concat([this.bytes], Math.max(needed, this.bytes.length * 2));
     }
-    this.length += this.bytes.write(this.length === 0 ? '[' : ',', this.length, 'latin1');
+    this.length += this.bytes.write(this.length === 0 ? '[' : ROW_SEPARATOR, this.length, 'latin1');
     this.length += this.bytes.write(text, this.length);
     this.ends.push(this.length);
   }
 
   /** A row, counted from 0. */
   row(index: number): string {
-    const start = (this.ends[index - 1] ?? 0) + 1;
+    const start = index === 0 ? 1 : this.ends[index - 1]! + ROW_SEPARATOR.length;
     return this.bytes.toString('utf8', start, this.ends[index]);
   }
 
@@ -197,17 +255,19 @@ function textOf({ number, cells }: FileRow, positions: readonly number[]): strin
 }
 
 /** Why the owner does not get a row: it cannot be read, or a cell that is mapped has no value or may have lost its end. */
-function errorsOf(row: FileRow, isMapped: (position: number) => boolean): RowErrorDetail[] | undefined {
-  if (row.error) return [errorOf(row.error)];
-  const errorCells = row.errorCells?.filter(({ position }) => isMapped(position)) ?? [];
-  const errors = errorCells.map(errorOfCell);
-  if (row.cutCells?.some(isMapped)) errors.push(errorOf('end-missing'));
-  return errors.length > 0 ? errors : undefined;
+function unsentReasonOf(row: FileRow, isMapped: (position: number) => boolean): UnsentReason | undefined {
+  if (row.error) return row.error;
+  if (row.cutCells?.some(isMapped)) return 'end-missing';
+  return row.errorCells?.some(({ position }) => isMapped(position)) ? 'error-cells' : undefined;
 }
 
-type UnsentReason = RowErrorReason | 'end-missing';
+type UnsentReason = RowErrorReason | 'end-missing' | 'error-cells';
 
-const reasons: Record<UnsentReason, { code: string; text: RowMessageKey }> = {
+/** A row whose end is missing may have cells with errors too. */
+const mayHaveErrorCells = (reason: UnsentReason): boolean =>
+  reason === 'error-cells' || reason === 'end-missing';
+
+const messages: Record<Exclude<UnsentReason, 'error-cells'>, { code: string; text: RowMessageKey }> = {
   'unclosed-quote': { code: 'UnclosedQuote', text: 'unclosedQuote' },
   'too-long': { code: 'RecordLength', text: 'recordLength' },
   'too-many-columns': { code: 'Columns', text: 'tooManyColumns' },
@@ -216,14 +276,14 @@ const reasons: Record<UnsentReason, { code: string; text: RowMessageKey }> = {
   'invalid-bytes': { code: 'Encoding', text: 'encoding' },
 };
 
-const errorOf = (reason: UnsentReason): RowErrorDetail => ({
+const errorOf = (reason: keyof typeof messages): RowErrorDetail => ({
   column: null,
   value: null,
-  code: `Service:Conversion:${reasons[reason].code}`,
-  ...errorMessage(rowMessage(reasons[reason].text)),
+  code: `Service:Conversion:${messages[reason].code}`,
+  ...errorMessage(rowMessage(messages[reason].text)),
 });
 
-const errorOfCell = ({ column, error }: ErrorCell): RowErrorDetail => ({
+const errorOfCell = (column: string, error: string): RowErrorDetail => ({
   column,
   value: shownValue(error),
   code: 'Service:Conversion:ErrorCell',

@@ -2,18 +2,36 @@ import { CsvReader, type CsvOptions, type FileRecord } from './csv-reader';
 import { UnreadableFile } from './unreadable-file';
 
 /** Whole records of the head of a file, without one that its end truncates and without unreadable ones. */
-export function sampleRecords(head: string, options: CsvOptions, isWhole = false): FileRecord[] {
+export function* sampleRecords(
+  head: string,
+  options: CsvOptions,
+  isWhole = false,
+): Generator<void, FileRecord[]> {
   const reader = new CsvReader(options);
   try {
-    const records = reader.push(head);
-    return (isWhole || records.length <= 1 ? [...records, ...reader.end()] : records).filter(
-      ({ error }) => !error,
-    );
+    const records = yield* reader.pushInSteps(head);
+    const last = isWhole || records.length <= 1 ? yield* reader.endInSteps() : [];
+    return [...records, ...last].filter(({ error }) => !error);
   } catch (error) {
     // By quotes or a delimiter that are only tried, quotes may never be closed.
     if (error instanceof UnreadableFile) return [];
     throw error;
   }
+}
+
+const FIRST_PIECE_LENGTH = 4 * 1024;
+
+/**
+ * The first record of a text; where the text is cut, none that its end completes. Most are in the first piece that is read; each
+ * further one is longer than all before it, since a record is read from its begin again.
+ */
+export function firstRecord(text: string, options: CsvOptions, isWhole = false): FileRecord | undefined {
+  const reader = new CsvReader(options);
+  for (let [at, length] = [0, FIRST_PIECE_LENGTH]; at < text.length; at += length, length = at) {
+    const [record] = reader.push(text.slice(at, at + length));
+    if (record) return record;
+  }
+  return isWhole ? reader.endFirst() : undefined;
 }
 
 /** How many cells most records have, which are added one after the other. */

@@ -1,4 +1,8 @@
-import { tableOfSheet, type SheetTable } from './sheet-table';
+import { atOnce } from '@plinth/exchange/in-turns';
+import { tableOfSheet as tableInSteps, type SheetTable } from './sheet-table';
+
+const tableOfSheet = (...sheet: Parameters<typeof tableInSteps>): SheetTable =>
+  atOnce(tableInSteps(...sheet));
 import type { SheetRow } from './workbook/sheet-rows';
 
 const rows: SheetRow[] = [

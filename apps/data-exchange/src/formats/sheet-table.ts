@@ -30,24 +30,31 @@ type NamedRows = Pick<XlsxFormat, 'headerRow' | 'headerRows' | 'lastRow'>;
  * text files how many rows the header has, and what follows the table.
  * @param isWhole there are no further rows
  */
-export function tableOfSheet(first: readonly SheetRow[], named: NamedRows, isWhole = false): SheetTable {
+export function* tableOfSheet(
+  first: readonly SheetRow[],
+  named: NamedRows,
+  isWhole = false,
+): Generator<void, SheetTable> {
   const sample = first.slice(0, HEADER_SAMPLE_ROWS);
   const usual = usualCells(sample);
   const isNamed = named.headerRow !== undefined;
   const { headerRow } = named;
   const index = headerRow
     ? first.findIndex(([number]) => number >= headerRow)
-    : rowsNotRead(first, rowsAbove(sample, usual), headerRow);
+    : yield* rowsNotRead(first, rowsAbove(sample, usual), headerRow);
   const rows = index < 0 ? [] : first.slice(index);
   const [row = headerRow ?? 1] = rows[0] ?? [];
   const preamble: LayoutFinding[] =
     !headerRow && index > 0 ? [{ code: 'Preamble', args: [String(row - 1), String(usual)] }] : [];
+  yield;
   const records = recordsOf(rows);
   const width = records[0]?.cells.length ?? 0;
-  const headerRows = headerRow === 0 ? 0 : (named.headerRows ?? (isNamed ? 1 : headerRowsOf(records, width)));
-  const end: ReturnType<typeof endOf> = isNamed
+  const headerRows =
+    headerRow === 0 ? 0 : (named.headerRows ?? (isNamed ? 1 : yield* headerRowsOf(records, width)));
+  yield;
+  const end: { lastRow?: number; findings: LayoutFinding[] } = isNamed
     ? { findings: [] }
-    : endOf(records, headerRows, { columnCount: width, isWhole });
+    : yield* endOf(records, headerRows, { columnCount: width, isWhole });
   const isFound = !isNamed && named.headerRows === undefined;
   return {
     names:
@@ -76,10 +83,14 @@ function recordsOf(rows: readonly SheetRow[]): FileRecord[] {
 }
 
 /** As for text files, all rows are read where a header was found that is said to be none. */
-function rowsNotRead(first: readonly SheetRow[], above: number, headerRow: number | undefined): number {
+function* rowsNotRead(
+  first: readonly SheetRow[],
+  above: number,
+  headerRow: number | undefined,
+): Generator<void, number> {
   if (headerRow === undefined) return above;
   const records = recordsOf(first.slice(above));
-  return headerRowsOf(records, records[0]?.cells.length ?? 0) > 0 ? 0 : above;
+  return (yield* headerRowsOf(records, records[0]?.cells.length ?? 0)) > 0 ? 0 : above;
 }
 
 /** As many cells as the row in the middle has, ordered by how many they have. */

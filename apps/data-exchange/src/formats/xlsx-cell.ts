@@ -5,9 +5,28 @@ import { styleOf } from './xlsx-parts';
 
 const DIGITS_MAX = 15;
 
+/** A cell of a sheet: a value by the type of its column, or an error of a formula, such as `#N/A`. */
+export type SheetCell = Cell | { error: string };
+
+/** What spreadsheets can read as an error. */
+const ERRORS: ReadonlySet<string> = new Set([
+  '#NULL!',
+  '#DIV/0!',
+  '#VALUE!',
+  '#REF!',
+  '#NAME?',
+  '#NUM!',
+  '#N/A',
+  '#GETTING_DATA',
+]);
+
 /** One cell of a sheet at a `reference` such as `B7`. A value that does not fit its type is written as text. */
-export function cellXml(reference: string, cell: Cell, type: string): string {
+export function cellXml(reference: string, cell: SheetCell, type: string): string {
   if (cell === null) return '';
+  if (typeof cell === 'object') {
+    const error = ERRORS.has(cell.error) ? cell.error : '#VALUE!';
+    return `<c r="${reference}" t="e"><v>${error}</v></c>`;
+  }
   const value = valueOf(cell, type);
   if (value === undefined) return textXml(reference, cell);
   const style = styleOf(type);

@@ -3,9 +3,8 @@ import { PassThrough, type Readable } from 'node:stream';
 import { columnLetters, textXml } from '@plinth/exchange/workbook/cell-xml';
 import { sheetBegin, sheetEnd, sheetPart, workbookParts } from '@plinth/exchange/workbook/package-parts';
 import { ZipFile } from 'yazl';
-import type { Cell } from './csv-writer';
 import type { FileColumn } from './file-column';
-import { cellXml } from './xlsx-cell';
+import { cellXml, type SheetCell } from './xlsx-cell';
 import { headerView, HEADER_STYLE, styleOf, styles } from './xlsx-parts';
 
 /** A sheet ends at row 1,048,576, the header included. */
@@ -16,7 +15,7 @@ const COLUMN_WIDTH_MAX = 60;
 /** Writes a workbook while the rows come, as fast as it is read. When a sheet is full the next one begins. */
 export async function* writeXlsx(
   columns: readonly FileColumn[],
-  pieces: AsyncIterable<Cell[][]>,
+  pieces: AsyncIterable<SheetCell[][]>,
   sheetRowsMax = SHEET_ROWS_MAX,
 ): AsyncGenerator<Buffer> {
   const zip = new ZipFile();
@@ -33,7 +32,7 @@ export async function* writeXlsx(
 
 interface Workbook {
   columns: readonly FileColumn[];
-  pieces: AsyncIterable<Cell[][]>;
+  pieces: AsyncIterable<SheetCell[][]>;
   sheetRowsMax: number;
   signal: AbortSignal;
 }
@@ -76,7 +75,7 @@ async function writeParts(zip: ZipFile, { columns, pieces, sheetRowsMax, signal 
 }
 
 /** Makes the function that writes one row of these columns. */
-function rowWriter(columns: readonly FileColumn[]): (row: readonly Cell[], number: number) => string {
+function rowWriter(columns: readonly FileColumn[]): (row: readonly SheetCell[], number: number) => string {
   const places = columns.map(({ type }, index) => ({ letters: columnLetters(index), type }));
   return (row, number) => {
     let cells = '';

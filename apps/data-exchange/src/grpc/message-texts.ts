@@ -6,6 +6,7 @@ import { createLocalizationClient } from '@plinth/clients/localization-client';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
+import type { Registry } from 'prom-client';
 import type { MessageTexts } from '../domain/message-texts';
 
 const RESOURCE = 'DataExchange:';
@@ -24,8 +25,10 @@ export function messageTexts(
   config: { GRPC_SERVICES: Record<string, string>; CALLER_KEYS: readonly string[] },
   cultures: CallerCulture,
   log: Log,
+  metrics: Registry,
 ): MessageTextSource {
-  const localization = 'localization' in config.GRPC_SERVICES ? createLocalizationClient(config) : undefined;
+  const localization =
+    'localization' in config.GRPC_SERVICES ? createLocalizationClient(config, metrics) : undefined;
   const keys = [
     ...Object.keys(rowMessages).map((key) => `${RESOURCE}rowErrors.${key}`),
     ...Object.keys(formatFindings).map((key) => `${RESOURCE}findings.${key}`),

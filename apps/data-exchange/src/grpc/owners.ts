@@ -7,6 +7,7 @@ import { protoPackages } from '@plinth/proto/packages';
 import { serviceClient, type ServiceClient } from '@plinth/runtime/rpc/grpc';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
+import type { Registry } from 'prom-client';
 import type { Definition } from '../domain/definition';
 
 const { ExchangeOwner } = protoPackages.exchange.v1;
@@ -45,10 +46,11 @@ export function connectOwners(
   addresses: Record<string, string>,
   callerKeys: readonly string[],
   log: Log,
+  metrics?: Registry,
 ): Owners {
   const entries = Object.entries(addresses).map(([service, address]): Entry => ({
     service,
-    owner: serviceClient(service, ExchangeOwner, address, callerKeys),
+    owner: serviceClient(service, ExchangeOwner, address, callerKeys, metrics),
     definitions: undefined,
     listedAt: -Infinity,
     listing: undefined,

@@ -1,9 +1,13 @@
 import { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inTurnsOf } from '@plinth/exchange/in-turns';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { aCaller } from '@plinth/testing/http';
 import type { RowBatch } from '../formats/row-batches';
 import type { Owner } from './owners';
 import { sendRows, type SendOptions } from './send-rows';
+
+const inTurns = inTurnsOf(new EventLoopTurns(), aCaller());
 
 /** An owner that has received batches, and answers the oldest when it is told to. */
 function slowOwner() {
@@ -22,7 +26,8 @@ function slowOwner() {
     client: { Import: () => Object.assign(call, { cancel: () => undefined }) },
     identity: () => undefined,
   } as unknown as Owner;
-  return { owner, received, answer: () => call.push({ result }) };
+  const answer = (part: object = {}) => void call.push({ result: { ...result, ...part } });
+  return { owner, received, answer };
 }
 
 async function* batchesOf(count: number, parts: Partial<RowBatch>): AsyncGenerator<RowBatch> {
@@ -34,8 +39,9 @@ async function* batchesOf(count: number, parts: Partial<RowBatch>): AsyncGenerat
       lastRow: number,
       payload: Buffer.from('[]'),
       unreadableRows: [],
+      unreadableRow: (rowNumber) => ({ rowNumber, kind: 'Conversion', details: [] }),
       keptLength: 0,
-      cellsOf: () => new Map(),
+      cellsOf: () => ({ cells: [] }),
       ...parts,
     };
 }
@@ -60,6 +66,8 @@ describe('sendRows', () => {
       caller: aCaller(),
       start: { definition: 'Shop.Articles', commit: 'EACH_BATCH' },
       batches: batchesOf(8, parts),
+      inTurns,
+      onRefused: async () => undefined,
       onResult: async ({ batch }) => {
         results.push(batch.number);
         return true;
@@ -92,6 +100,8 @@ describe('sendRows', () => {
       caller: aCaller(),
       start: { definition: 'Shop.Articles', commit: 'EACH_BATCH' },
       batches: damaged(),
+      inTurns,
+      onRefused: async () => undefined,
       onResult: async ({ batch }) => {
         results.push(batch.number);
         return true;
@@ -105,5 +115,67 @@ describe('sendRows', () => {
     await ended;
 
     expect(results).toEqual([1, 2, 3]);
+  });
+
+  it('gives the refused rows of a result as they come, and keeps none', async () => {
+    const { owner, answer } = slowOwner();
+    const calls: unknown[] = [];
+    const sending = sendRows({
+      owner,
+      service: 'shop',
+      caller: aCaller(),
+      start: { definition: 'Shop.Articles', commit: 'EACH_BATCH' },
+      batches: batchesOf(1, {}),
+      inTurns,
+      onRefused: async ({ number }, rows, isLast) => void calls.push([number, rows, isLast]),
+      onResult: async ({ batch, inserted }) => {
+        calls.push([batch.number, inserted]);
+        return true;
+      },
+      signal: new AbortController().signal,
+    });
+    const failed = (rowNumber: number) => ({ rowNumber, kind: 'Validation', details: [] });
+    const failures = (...rows: number[]) => Buffer.from(JSON.stringify(rows.map(failed)));
+    await settled();
+    answer({ failures: failures(2, 3), moreFollows: true });
+    await settled();
+    expect(calls).toEqual([[1, [failed(2), failed(3)], false]]);
+    answer({ failures: failures(5) });
+
+    expect(await sending).toBe('sent');
+    expect(calls.slice(1)).toEqual([
+      [1, [failed(5)], true],
+      [1, 1],
+    ]);
+  });
+
+  it.each([
+    ['ALL_OR_NOTHING', [1]],
+    ['NEVER', [1]],
+    ['EACH_BATCH', [1, 2]],
+  ] as const)('takes no rows of what is rolled back behind the last result: %s', async (commit, taken) => {
+    const { owner, answer } = slowOwner();
+    const [refused, results]: [number[], number[]] = [[], []];
+    const sending = sendRows({
+      owner,
+      service: 'shop',
+      caller: aCaller(),
+      start: { definition: 'Shop.Articles', commit },
+      batches: batchesOf(2, {}),
+      inTurns,
+      onRefused: async ({ number }) => void refused.push(number),
+      onResult: async ({ batch }) => {
+        results.push(batch.number);
+        return false;
+      },
+      signal: new AbortController().signal,
+    });
+    await settled();
+    answer();
+    answer();
+
+    expect(await sending).toBe('stopped');
+    await settled();
+    expect({ refused, results }).toEqual({ refused: taken, results: taken });
   });
 });

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
+import { rowsOfJson, type InTurns } from '@plinth/exchange/in-turns';
 import type { FailedRow } from '@plinth/exchange/row-error';
 import type { Caller } from '@plinth/kernel/caller';
 import { unavailable } from '@plinth/kernel/problem';
 import type { BatchResult__Output } from '@plinth/proto/generated/plinth/exchange/v1/BatchResult';
 import type { Commit__Output } from '@plinth/proto/generated/plinth/exchange/v1/Commit';
-import type { ImportAnswer__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportAnswer';
+import type { ImportResponse__Output } from '@plinth/proto/generated/plinth/exchange/v1/ImportResponse';
 import type { StartImport } from '@plinth/proto/generated/plinth/exchange/v1/StartImport';
 import { isServiceError, problemOfGrpc } from '@plinth/runtime/rpc/grpc';
 import type { RowBatch } from '../formats/row-batches';
@@ -17,7 +18,6 @@ export interface SentBatch {
   inserted: number;
   updated: number;
   skipped: number;
-  failedRows: FailedRow[];
   /** Where the import only reads keys. */
   keys: RowKey[];
 }
@@ -30,6 +30,13 @@ export interface SendOptions {
   batches: AsyncIterable<RowBatch>;
   /** The duplicate keys of a batch, where they are known. */
   duplicatesOf?: ((batch: RowBatch) => Promise<Duplicate[]>) | undefined;
+  /** How steps of a result are taken that others need not wait for. */
+  inTurns: InTurns;
+  /**
+   * Receives the rows of a batch that its owner refused, in their order, as they come: all at once they may take tens of
+   * megabytes. The last ones, which may be none, come before the result.
+   */
+  onRefused(batch: RowBatch, rows: readonly FailedRow[], isLast: boolean): Promise<void>;
   /** Receives each result in order; returns false to send no more. */
   onResult(sent: SentBatch): Promise<boolean>;
   signal: AbortSignal;
@@ -68,8 +75,6 @@ export async function sendRows(options: SendOptions): Promise<SendEnd> {
 
 class BatchSender {
   private readonly inFlight: RowBatch[] = [];
-  /** Those of a result of which more follows. */
-  private refusedRows: FailedRow[] = [];
   private end: SendEnd = 'sent';
   private progress = Promise.withResolvers<void>();
   private readonly received: Promise<void>;
@@ -119,9 +124,9 @@ class BatchSender {
   }
 
   private async receiveResults(): Promise<void> {
-    for await (const { result, ended } of this.call as AsyncIterable<ImportAnswer__Output>) {
+    for await (const { result, ended } of this.call as AsyncIterable<ImportResponse__Output>) {
       if (ended) return;
-      if (result && this.end !== 'sealed') await this.receiveResult(result);
+      if (result && !this.isOver()) await this.receiveResult(result);
     }
     throw unavailable(`The ${this.options.service} service closed the connection; try again.`);
   }
@@ -129,15 +134,25 @@ class BatchSender {
   private async receiveResult(result: BatchResult__Output): Promise<void> {
     if (result.sealed) this.end = 'sealed';
     else {
-      for (const row of JSON.parse(result.failures.toString()) as FailedRow[]) this.refusedRows.push(row);
+      const [batch] = this.inFlight as [RowBatch];
+      await this.receiveRefused(batch, result);
       if (result.moreFollows) return;
-      const sent = toSentBatch(this.inFlight[0]!, result, this.refusedRows);
-      this.refusedRows = [];
+      const sent = toSentBatch(batch, result);
       if (!(await this.options.onResult(sent))) this.end = 'stopped';
       this.inFlight.shift();
     }
     this.progress.resolve();
     this.progress = Promise.withResolvers();
+  }
+
+  /** On its own, so that none of these rows is kept while others wait for the result to be counted. */
+  private async receiveRefused(
+    batch: RowBatch,
+    { failures, moreFollows }: BatchResult__Output,
+  ): Promise<void> {
+    const { inTurns, onRefused } = this.options;
+    const refused = await inTurns(rowsOfJson<FailedRow>(failures.toString()));
+    await onRefused(batch, refused, !moreFollows);
   }
 
   private async write(message: object): Promise<void> {
@@ -164,25 +179,22 @@ class BatchSender {
 
   /** Batches in flight may be committed already, so their results are awaited, unless all are rolled back anyway. */
   private isSettled(): boolean {
-    return (
-      this.inFlight.length === 0 ||
-      this.end === 'sealed' ||
-      (this.end === 'stopped' && this.options.start.commit !== 'EACH_BATCH')
-    );
+    return this.inFlight.length === 0 || this.isOver();
+  }
+
+  /** Whether results that are still to come say nothing. They are read all the same, so that the owner takes what is sent. */
+  private isOver(): boolean {
+    return this.end === 'sealed' || (this.end === 'stopped' && this.options.start.commit !== 'EACH_BATCH');
   }
 }
 
-function toSentBatch(
+const toSentBatch = (
   batch: RowBatch,
   { inserted, updated, skipped, keys }: BatchResult__Output,
-  refused: readonly FailedRow[],
-): SentBatch {
-  return {
-    batch,
-    inserted,
-    updated,
-    skipped,
-    failedRows: [...batch.unreadableRows, ...refused].sort((left, right) => left.rowNumber - right.rowNumber),
-    keys: keys.length === 0 ? [] : (JSON.parse(keys.toString()) as RowKey[]),
-  };
-}
+): SentBatch => ({
+  batch,
+  inserted,
+  updated,
+  skipped,
+  keys: keys.length === 0 ? [] : (JSON.parse(keys.toString()) as RowKey[]),
+});

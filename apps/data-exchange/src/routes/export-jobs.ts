@@ -44,9 +44,8 @@ export function mountExportJobs(api: Api, deps: Needs): void {
     const fields = selectFields(definition, body.selectedFields ?? []);
     // The owner parses it again when the job runs; here an invalid request is refused before there is a job.
     parseSelection(selection, definition.listRules);
-    requireRoomForFiles(config, await usage.of(caller.tenantId), 1, clock.now());
     const request = { fields, includeId: body.includeIdForImport, selection };
-    kept.take(caller.tenantId, keptBytesOf(request));
+    const stored = await usage.of(caller.tenantId);
     await starter.requireReady();
     const job = await exports.insert(
       {
@@ -63,7 +62,12 @@ export function mountExportJobs(api: Api, deps: Needs): void {
         operationId: caller.operationId ?? null,
         operationBodyHash: caller.operationBodyHash,
       },
-      (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
+      // Not of a retry: its job has its room already.
+      (unfinishedJobs) => {
+        requireRoomForFiles(config, stored, 1, clock.now());
+        requireRoomForJob(config, unfinishedJobs);
+        kept.take(caller.tenantId, keptBytesOf(request));
+      },
     );
     await starter.startExport(job);
     return accepted(toExportJobResponse(job, caller), `/exports/jobs/${job.id}`);

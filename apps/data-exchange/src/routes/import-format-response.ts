@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import { QuoteEscape, type ImportFormatFindings } from '@plinth/contracts/data-exchange/shapes';
-import type { FileFormat } from '../formats/file-format';
+import type { DateFormat, FileFormat } from '../formats/file-format';
 import { headerOf } from '../formats/read-csv';
+import { datesOfSheet, usualSheet } from '../formats/sheet-dates';
 
 export const toFormatResponse = (format: FileFormat, findings: z.infer<typeof ImportFormatFindings>) => ({
   kind: format.kind,
-  dateOrder: format.dateOrder ?? null,
-  dateOrderFrom: format.dateOrderFrom ?? null,
+  ...toDatesResponse(format.kind === 'csv' ? format : datesOfSheet(format)),
   ...(format.kind === 'csv'
     ? {
         encoding: format.encoding,
@@ -34,6 +34,11 @@ export const toFormatResponse = (format: FileFormat, findings: z.infer<typeof Im
         findings: [],
         decimalSeparator: null,
         sheets: format.sheets ?? null,
-        sheet: format.sheet ?? format.sheets?.[0] ?? null,
+        sheet: usualSheet(format) ?? null,
       }),
+});
+
+const toDatesResponse = ({ dateOrder, dateOrderFrom }: DateFormat) => ({
+  dateOrder: dateOrder ?? null,
+  dateOrderFrom: dateOrderFrom ?? null,
 });

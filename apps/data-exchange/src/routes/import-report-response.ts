@@ -3,8 +3,9 @@ import {
   REPORT_ROWS_WITH_CELLS_MAX,
   type ImportJobStatus,
 } from '@plinth/contracts/data-exchange/shapes';
-import type { ErrorGroup, ErrorGroups } from '../domain/error-groups';
-import { describeErrors, type FailedRowWithCells } from '../domain/failed-row';
+import { localizeGroups, type ErrorGroup, type ErrorGroups } from '../domain/error-groups';
+import { describeErrors, eachInSteps, localize, type FailedRowWithCells } from '../domain/failed-row';
+import type { MessageTexts } from '../domain/message-texts';
 import { isoDuration, type RowCounts } from '../domain/import-job';
 
 interface ImportResult {
@@ -13,39 +14,47 @@ interface ImportResult {
   counts: RowCounts;
   milliseconds: number;
   failedRows: readonly FailedRowWithCells[];
+  /** In which the errors are told. */
+  texts: MessageTexts;
   errorMessage?: string | null;
   /** The columns of the file, for a report that has the rows of its errors. */
   headers?: readonly string[] | undefined;
   groups?: ErrorGroups | undefined;
 }
 
-export const toReport = ({
+/** The report of an import or a dry-run, made in steps: its errors are megabytes. */
+export function* toReport({
   importJobId,
   finalStatus,
   counts,
   milliseconds,
   failedRows,
+  texts,
   errorMessage = null,
   headers,
   groups,
-}: ImportResult) => ({
-  importJobId,
-  finalStatus,
-  totalRows: counts.totalRows,
-  succeededRows: counts.insertedRows + counts.updatedRows,
-  failedRows: counts.failedRows,
-  skippedRows: counts.skippedRows,
-  insertedRows: counts.insertedRows,
-  updatedRows: counts.updatedRows,
-  duration: isoDuration(milliseconds),
-  rowErrors: failedRows.map((row, index) => ({
-    ...toRowError(row),
+}: ImportResult) {
+  const rowErrors = yield* eachInSteps(failedRows, (row, index) => ({
+    ...toRowError(localize(row, texts)),
     ...(headers && index < REPORT_ROWS_WITH_CELLS_MAX ? cellsOf(row, headers.length) : {}),
-  })),
-  ...(headers ? { headers: [...headers] } : {}),
-  ...(groups ? { errorGroups: groups.groups.map(toErrorGroup), groupedRows: groups.rows } : {}),
-  errorMessage,
-});
+  }));
+  const localized = groups && localizeGroups(groups, texts);
+  return {
+    importJobId,
+    finalStatus,
+    totalRows: counts.totalRows,
+    succeededRows: counts.insertedRows + counts.updatedRows,
+    failedRows: counts.failedRows,
+    skippedRows: counts.skippedRows,
+    insertedRows: counts.insertedRows,
+    updatedRows: counts.updatedRows,
+    duration: isoDuration(milliseconds),
+    rowErrors,
+    ...(headers ? { headers: [...headers] } : {}),
+    ...(localized ? { errorGroups: localized.groups.map(toErrorGroup), groupedRows: localized.rows } : {}),
+    errorMessage,
+  };
+}
 
 /** The cells of a row, one for each column and those beyond; none of a row that is too long to be corrected by hand. */
 function cellsOf({ cells }: FailedRowWithCells, columnCount: number) {

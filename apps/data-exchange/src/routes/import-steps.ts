@@ -12,8 +12,6 @@ import { readPreview } from '../app/read-preview';
 import { withDefaultOptions } from '../app/send-file';
 import type { Deps } from '../compose';
 import { importableFields, requirePermission, type Definition } from '../domain/definition';
-import { localizeGroups } from '../domain/error-groups';
-import { localize } from '../domain/failed-row';
 import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, draftMappings, headerHash, requireMappable } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
@@ -45,10 +43,13 @@ type Needs = Pick<
   | 'blobs'
   | 'starter'
   | 'clock'
+  | 'cultures'
   | 'messageTexts'
   | 'dryRunPlaces'
   | 'previewPlaces'
   | 'workbookPlaces'
+  | 'workbookDryRunPlaces'
+  | 'turns'
 >;
 
 /** These steps read rows as the mappings say, which may be older than the definition. */
@@ -60,8 +61,8 @@ interface Prepared {
 }
 
 export function mountImportSteps(api: Api, deps: Needs): void {
-  const { config, db, owners, imports, kept, blobs, starter, clock, messageTexts } = deps;
-  const { dryRunPlaces, previewPlaces, workbookPlaces } = deps;
+  const { config, db, owners, imports, kept, blobs, starter, clock, cultures, messageTexts } = deps;
+  const { dryRunPlaces, previewPlaces, workbookPlaces, workbookDryRunPlaces, turns } = deps;
   const toImportResponse = importResponse(deps);
 
   /** The job and its definition, for a caller who may take this step now. */
@@ -75,10 +76,13 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     return { job, definition };
   };
 
-  /** Takes a step that reads the file; a workbook takes a process, of which there are a few. */
+  /**
+   * Takes a step that reads the file. A workbook takes a process, of which there are a few: a preview that waits for one has no
+   * place of previews meanwhile, and a dry-run that waits for its place has no process.
+   */
   const onFile = <Result>(
     { id, format }: ImportJob,
-    { caller, step, signal }: { caller: Caller; step: ImportStep; signal: AbortSignal },
+    { caller, step, signal }: { caller: Caller; step: 'preview' | 'dry-run'; signal: AbortSignal },
     take: (prepared: Prepared) => Promise<Result>,
   ): Promise<Result> => {
     const takeOnCurrent = () =>
@@ -86,18 +90,28 @@ export function mountImportSteps(api: Api, deps: Needs): void {
         async () => take(await prepare(caller, id, step)),
         () => prepare(caller, id, step),
       );
-    return format.kind === 'xlsx' ? workbookPlaces.run(caller, takeOnCurrent, signal) : takeOnCurrent();
+    const ofStep = step === 'dry-run' ? [dryRunPlaces] : [previewPlaces];
+    const ofWorkbook =
+      step === 'dry-run' ? [workbookDryRunPlaces, ...ofStep, workbookPlaces] : [workbookPlaces, ...ofStep];
+    const places = format.kind === 'xlsx' ? ofWorkbook : ofStep;
+    const takeInPlaces = places.reduceRight<() => Promise<Result>>(
+      (takeInside, place) => () => place.run(caller, takeInside, signal),
+      takeOnCurrent,
+    );
+    return takeInPlaces();
   };
 
   const changeBy = ({ userId }: Caller) => ({ by: userId, at: clock.now() });
 
   api.on(previewImport, async ({ params, query, caller, request, signal }) => {
     const { job: uploaded } = await prepare(caller, params.jobId, 'preview');
-    const read = () =>
-      onFile(uploaded, { caller, step: 'preview', signal }, ({ job, definition }) =>
-        readPreview(deps, job, definition, { sheet: query.sheet, signal }),
-      );
-    const preview = await previewPlaces.run(caller, read, signal);
+    const preview = await onFile(uploaded, { caller, step: 'preview', signal }, ({ job, definition }) =>
+      readPreview(deps, job, definition, caller, {
+        sheet: query.sheet,
+        signal,
+        cultureOf: () => cultures.of(caller, request),
+      }),
+    );
     const findings = await toFindingsResponse(preview.findings, messageTexts, caller, request);
     return toPreviewResponse(preview, findings);
   });
@@ -152,19 +166,20 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const report = async ({ job, definition }: Prepared) => {
       const texts = await messageTexts.of(caller, request);
       const withCells = query.includeCells === 'true';
-      const run = await dryRun({ job, definition, caller, options, withCells, owners, blobs, signal });
-      return toReport({
+      const run = await dryRun({ job, definition, caller, options, withCells, owners, blobs, turns, signal });
+      const described = toReport({
         importJobId: job.id,
         finalStatus: run.status,
         counts: run.counts,
         milliseconds: performance.now() - began,
-        failedRows: run.failedRows.map((row) => localize(row, texts)),
+        failedRows: run.failedRows,
+        texts,
         headers: withCells ? run.headers : undefined,
-        groups: query.includeGroups === 'true' ? localizeGroups(run.groups, texts) : undefined,
+        groups: query.includeGroups === 'true' ? run.groups : undefined,
       });
+      return turns.takeEach(caller, described);
     };
-    const reportInPlace = () => onFile(mapped, { caller, step: 'dry-run', signal }, report);
-    return slow(dryRunPlaces.run(caller, reportInPlace, signal));
+    return slow(onFile(mapped, { caller, step: 'dry-run', signal }, report));
   });
 
   api.on(executeImport, async ({ params, caller, body }) => {

@@ -12,6 +12,7 @@ import {
   importNotUndoable,
   importNotUndone,
 } from '../domain/problems';
+import type { ImportUndo } from '../store/import-undo-store';
 import { toUndoResponse } from './import-undo-response';
 
 const { getImportUndo, undoImport, watchImportUndo } = dataExchangeEndpoints;
@@ -35,12 +36,12 @@ export function mountImportUndo(
     const job = await imports.getState(tenantId, params.jobId);
     requirePermission(caller, job.permission);
     const location = `/imports/${job.id}/undo`;
+    let earlier: ImportUndo | undefined;
     const findBegun = async () => {
-      const undo = await undos.find(tenantId, job.id);
-      return undo && isRetry(caller, undo.caller) ? undo : undefined;
+      earlier = await undos.find(tenantId, job.id);
+      return earlier && isRetry(caller, earlier.caller) ? earlier : undefined;
     };
     const begin = async () => {
-      const earlier = await undos.find(tenantId, job.id);
       if (earlier && earlier.status !== 'Failed') throw importAlreadyUndone(earlier.status);
       requireUndoable(job, clock.now(), config.EXCHANGE_UNDO_DAYS);
       const definition = await owners.find(job.definitionName);
@@ -62,7 +63,7 @@ export function mountImportUndo(
   });
 
   api.on(watchImportUndo, async ({ params, caller, tenantId, signal }) => {
-    await get(tenantId, params.jobId);
+    requirePermission(caller, (await get(tenantId, params.jobId)).job.permission);
     const read = async () => {
       const { job, undo } = await get(tenantId, params.jobId);
       const rowsDone = undoneRows(undo);

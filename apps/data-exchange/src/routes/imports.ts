@@ -17,11 +17,13 @@ type Needs = Pick<
   | 'db'
   | 'owners'
   | 'imports'
+  | 'unrecordedBlobs'
   | 'undos'
   | 'usage'
   | 'kept'
-  | 'uploadTurns'
+  | 'turns'
   | 'arriving'
+  | 'detectionPlaces'
   | 'progress'
   | 'blobs'
   | 'clock'
@@ -46,8 +48,8 @@ export function mountImports(api: Api, deps: Needs): void {
     );
   });
 
-  api.on(uploadImport, async ({ request, caller }) => {
-    const job = await receiveUpload(request, caller, deps);
+  api.on(uploadImport, async ({ request, caller, signal }) => {
+    const job = await receiveUpload(request, caller, deps, signal);
     return created(toImportResponse(job), `/imports/${job.id}`);
   });
 

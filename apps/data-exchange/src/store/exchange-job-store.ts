@@ -1,11 +1,13 @@
+import type { ExchangeJobKind } from '@plinth/contracts/data-exchange/shapes';
 import type { ListRequest } from '@plinth/http/paging';
+import { totalCountOf } from '@plinth/http/total-count';
 import { malformed } from '@plinth/kernel/problem';
 import { parseTimestamp, type Filter } from '@plinth/kernel/list-query';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 
 /** An import, export or undo, as far as operators see it. */
 export interface ExchangeJob {
-  kind: 'import' | 'export' | 'undo';
+  kind: ExchangeJobKind;
   id: string;
   tenantId: string;
   definitionName: string;
@@ -25,16 +27,16 @@ export interface ExchangeJobStore {
 
 // An import may wait for long before it is executed, and whoever undoes it asks for that long afterwards.
 const JOBS = `
-  SELECT 'import' AS kind, id, tenant_id, definition_name, status, total_rows AS rows_done,
+  SELECT 'Import' AS kind, id, tenant_id, definition_name, status, total_rows AS rows_done,
          failed_rows AS rows_failed, created_at, completed_at,
          greatest(executed_at, progress_at) AS progress_at, error_message
     FROM import_job
   UNION ALL
-  SELECT 'export', id, tenant_id, definition_name, status, rows_done, 0, created_at, completed_at, progress_at,
+  SELECT 'Export', id, tenant_id, definition_name, status, rows_done, 0, created_at, completed_at, progress_at,
          error_message
     FROM export_job
   UNION ALL
-  SELECT 'undo', import_undo.job_id, import_undo.tenant_id, import_job.definition_name, import_undo.status,
+  SELECT 'Undo', import_undo.job_id, import_undo.tenant_id, import_job.definition_name, import_undo.status,
          removed_rows + restored_rows + gone_rows, kept_rows, requested_at, import_undo.completed_at,
          greatest(requested_at, import_undo.progress_at), import_undo.error_message
     FROM import_undo
@@ -44,9 +46,19 @@ const WANTED = `($1::text[] IS NULL OR kind = ANY ($1)) AND ($2::text[] IS NULL 
    AND ($3::uuid[] IS NULL OR tenant_id = ANY ($3))`;
 
 export const exchangeJobStore = (db: TenantDatabase<RawStatements>): ExchangeJobStore => ({
-  list: ({ filters, sort, after, limit, offset, wantsTotalCount }) =>
+  list: (list) =>
     db.inPlatform(async (tx) => {
+      const { filters, sort, after, limit, offset } = list;
       const wanted = ['kind', 'status', 'tenantId'].map((field) => valuesOf(filters, field));
+      const totalCount = await totalCountOf(list, async (first) => {
+        const [total] = await tx.$queryRawUnsafe<{ count: number }[]>(
+          `SELECT count(*)::integer AS count
+             FROM (SELECT FROM (${JOBS}) AS job WHERE ${WANTED} LIMIT $4::integer) AS counted`,
+          ...wanted,
+          first ?? null,
+        );
+        return total!.count;
+      });
       const isDescending = sort[0]!.descending;
       const [order, behind] = isDescending ? ['DESC', '<'] : ['ASC', '>'];
       const rows = await tx.$queryRawUnsafe<ExchangeJob[]>(
@@ -61,12 +73,7 @@ export const exchangeJobStore = (db: TenantDatabase<RawStatements>): ExchangeJob
         limit,
         offset,
       );
-      if (!wantsTotalCount) return { rows, totalCount: null };
-      const [total] = await tx.$queryRawUnsafe<{ count: number }[]>(
-        `SELECT count(*)::integer AS count FROM (${JOBS}) AS job WHERE ${WANTED}`,
-        ...wanted,
-      );
-      return { rows, totalCount: total!.count };
+      return { rows, totalCount };
     }),
 });
 

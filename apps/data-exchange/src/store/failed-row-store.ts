@@ -2,6 +2,8 @@ import { REPORT_ERROR_GROUPS_MAX, REPORT_GROUPED_ERRORS_MAX } from '@plinth/cont
 import { mayHaveUnstorable, storable } from '@plinth/kernel/text';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { ErrorGroup, ErrorGroups } from '../domain/error-groups';
+import { stepsByLength } from '@plinth/exchange/in-turns';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import type { Prisma } from '../generated/client';
 
@@ -28,20 +30,25 @@ interface MeasuredRow {
   bytes: number;
 }
 
-export const failedRowStore = (db: TenantDatabase<Prisma.TransactionClient>): FailedRowStore => ({
-  list: (tenantId, jobId, page) =>
-    db.inTenant(tenantId, async (tx) => {
-      // An import has both kinds only where the platform was updated while it ran.
-      const rows = [
-        ...(await readSingle(tx, tenantId, jobId, page)),
-        ...(await readTogether(tx, tenantId, jobId, page)),
-      ].sort((left, right) => left.row.rowNumber - right.row.rowNumber);
-      let bytes = 0;
-      return rows
-        .slice(0, page.take)
-        .filter((measured, at) => (bytes += measured.bytes) <= page.bytesMax || at === 0)
-        .map(({ row }) => row);
-    }),
+/** @param turns of the event loop of the process, in which rows are read */
+export const failedRowStore = (
+  db: TenantDatabase<Prisma.TransactionClient>,
+  turns: EventLoopTurns = new EventLoopTurns(),
+): FailedRowStore => ({
+  list: async (tenantId, jobId, page) => {
+    // An import has both kinds only where the platform was updated while it ran.
+    const { single, parts } = await db.inTenant(tenantId, async (tx) => ({
+      single: await readSingle(tx, tenantId, jobId, page),
+      parts: await readTogether(tx, tenantId, jobId, page),
+    }));
+    const together = await turns.takeEach({ tenantId, userId: '' }, rowsOfParts(parts, page));
+    const rows = [...single, ...together].sort((left, right) => left.row.rowNumber - right.row.rowNumber);
+    let bytes = 0;
+    return rows
+      .slice(0, page.take)
+      .filter((measured, at) => (bytes += measured.bytes) <= page.bytesMax || at === 0)
+      .map(({ row }) => row);
+  },
 
   groups: async (tenantId, jobId) => {
     const rows = await db.inTenant(tenantId, (tx) =>
@@ -109,15 +116,17 @@ const readSingle = async (
   return rows.map(({ bytes, ...row }) => ({ row, bytes: Number(bytes) }));
 };
 
-/** The same of rows that were stored together. */
-async function readTogether(
+type StoredPart = Record<'details' | 'cells', string>;
+
+/** Rows that were stored together, in the parts that have those of a page. */
+const readTogether = (
   tx: Prisma.TransactionClient,
   tenantId: string,
   jobId: string,
   { after, take, bytesMax, withCells }: FailedRowPage,
-): Promise<MeasuredRow[]> {
+): Promise<StoredPart[]> =>
   // The rows of the first part may all but one be before the page, and ends of lines count nothing: rather a part too many.
-  const parts = await tx.$queryRawUnsafe<{ details: string; cells: string }[]>(
+  tx.$queryRawUnsafe<StoredPart[]>(
     `SELECT details, ${withCells ? 'cells' : `'' AS cells`}
      FROM (
        SELECT *, sum(row_count) OVER parts - row_count - first_value(row_count) OVER parts AS rows_before,
@@ -137,18 +146,28 @@ async function readTogether(
     take,
     bytesMax,
   );
+
+/** The same up to the first row that is too much, read in steps. */
+function* rowsOfParts(
+  parts: readonly StoredPart[],
+  { after, take, bytesMax, withCells }: FailedRowPage,
+): Generator<void, MeasuredRow[]> {
   const read: MeasuredRow[] = [];
+  const endsStep = stepsByLength();
   let sum = 0;
   for (const part of parts) {
     const cells = withCells ? part.cells.split('\n') : [];
     for (const [at, line] of part.details.split('\n').entries()) {
-      const [rowNumber, kind, details] = JSON.parse(line) as DetailsLine;
-      if (rowNumber <= after) continue;
+      // The rows before a page need not be read for it.
+      if (Number.parseInt(line.slice(1), 10) <= after) continue;
+      const [rowNumber, kind, details, errorCells] = JSON.parse(line) as DetailsLine;
       const cellsLine = cells[at] ?? '[]';
       const bytes = Buffer.byteLength(line) + (withCells ? Buffer.byteLength(cellsLine) : 0);
-      read.push({ row: { rowNumber, kind, details, cells: JSON.parse(cellsLine) as string[] }, bytes });
+      const row = { rowNumber, kind, details, cells: JSON.parse(cellsLine) as string[] };
+      read.push({ row: errorCells ? { ...row, errorCells } : row, bytes });
       sum += bytes;
       if (read.length === take || sum > bytesMax) return read;
+      if (endsStep({ length: bytes })) yield;
     }
   }
   return read;
@@ -159,14 +178,15 @@ type DetailsLine = [
   rowNumber: number,
   kind: FailedRowWithCells['kind'],
   details: FailedRowWithCells['details'],
+  errorCells?: FailedRowWithCells['errorCells'],
 ];
 
-/** Failed rows as they are stored together. */
+/** Failed rows as they are stored together. Until then they are outside of the heap, which has no room for those of many imports. */
 export interface FailedPart {
   lastRow: number;
   rowCount: number;
-  details: string;
-  cells: string;
+  details: Buffer;
+  cells: Buffer;
 }
 
 /** A page of a correction file reads about one part. */
@@ -174,26 +194,48 @@ const PART_ROWS_MAX = 1_000;
 /** Characters, so that a part with long cells is read in little memory. */
 const PART_LENGTH_MAX = 1_000_000;
 
-/** Failed rows as they are stored, in the order of the file. */
-export function failedParts(rows: readonly FailedRowWithCells[]): FailedPart[] {
-  const parts: FailedPart[] = [];
-  let [details, cells, length]: [string[], string[], number] = [[], [], 0];
-  for (const [at, row] of rows.entries()) {
-    const line: DetailsLine = [row.rowNumber, row.kind, row.details];
-    details.push(storableJson(line));
-    cells.push(storableJson(row.cells));
-    length += details.at(-1)!.length + cells.at(-1)!.length;
-    if (details.length < PART_ROWS_MAX && length < PART_LENGTH_MAX && at < rows.length - 1) continue;
-    const rowCount = details.length;
-    parts.push({ lastRow: row.rowNumber, rowCount, details: details.join('\n'), cells: cells.join('\n') });
-    [details, cells, length] = [[], [], 0];
+/** Failed rows in the order of the file, which become what is stored of them. */
+export class FailedPartsDraft {
+  private parts: FailedPart[] = [];
+  private details: string[] = [];
+  private cells: string[] = [];
+  private length = 0;
+  private lastRow = 0;
+
+  add({ rowNumber, kind, details, cells, errorCells }: FailedRowWithCells): void {
+    const line: DetailsLine = errorCells
+      ? [rowNumber, kind, details, errorCells]
+      : [rowNumber, kind, details];
+    const [detailsOfRow, cellsOfRow] = [storableJson(line), storableJson(cells)];
+    this.details.push(detailsOfRow);
+    this.cells.push(cellsOfRow);
+    this.length += detailsOfRow.length + cellsOfRow.length;
+    this.lastRow = rowNumber;
+    if (this.details.length === PART_ROWS_MAX || this.length >= PART_LENGTH_MAX) this.endPart();
   }
-  return parts;
+
+  /** All that were added since they were taken last. */
+  take(): FailedPart[] {
+    if (this.details.length > 0) this.endPart();
+    const { parts } = this;
+    this.parts = [];
+    return parts;
+  }
+
+  private endPart(): void {
+    this.parts.push({
+      lastRow: this.lastRow,
+      rowCount: this.details.length,
+      details: Buffer.from(this.details.join('\n')),
+      cells: Buffer.from(this.cells.join('\n')),
+    });
+    [this.details, this.cells, this.length] = [[], [], 0];
+  }
 }
 
 /** How many bytes failed rows take. */
 export const bytesOfParts = (parts: readonly FailedPart[]): number =>
-  parts.reduce((sum, { details, cells }) => sum + Buffer.byteLength(details) + Buffer.byteLength(cells), 0);
+  parts.reduce((sum, { details, cells }) => sum + details.length + cells.length, 0);
 
 /** Stores failed rows in the transaction that counts them, which does so once. */
 export async function insertFailedParts(
@@ -210,8 +252,8 @@ export async function insertFailedParts(
       jobId,
       lastRow,
       rowCount,
-      details,
-      cells,
+      details.toString(),
+      cells.toString(),
     );
 }
 

@@ -3,10 +3,10 @@ import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { staleVersion } from '@plinth/kernel/entity-tag';
+import { recordBlob } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { recordOperation, type Operation } from '@plinth/runtime/postgres/run-once';
-import type { FailedRowWithCells } from '../domain/failed-row';
 import { requireState, statesFor, type ImportStep, type RowCounts } from '../domain/import-job';
 import type { ColumnMapping } from '../domain/mapping';
 import { importJobNotFound } from '../domain/problems';
@@ -14,7 +14,7 @@ import type { TenantUsage } from '../domain/tenant-quota';
 import { publishImportFinished } from '../events/published';
 import type { FileFormat } from '../formats/file-format';
 import { Prisma, type ImportJob as ImportJobRow } from '../generated/client';
-import { bytesOfParts, failedParts, insertFailedParts } from './failed-row-store';
+import { bytesOfParts, insertFailedParts, type FailedPart } from './failed-row-store';
 import { saveMapping, type SavedMapping } from './mapping-store';
 import { JOB_BATCH_SIZE, jobRecords, jobRetention, type JobRetention } from './job-records';
 import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
@@ -89,12 +89,12 @@ export class JobChanged extends Error {}
 export interface CountedBatch {
   number: number;
   counts: RowCounts;
-  failedRows: readonly FailedRowWithCells[];
+  failedParts: readonly FailedPart[];
   bytesDone: number;
 }
 
 export interface ImportStore extends JobRetention {
-  /** @param requireRoom throws where there is none for the file */
+  /** Records a file that was begun as an unrecorded one. @param requireRoom throws where there is none for the file */
   insert(job: NewImportJob, requireRoom?: (usage: TenantUsage) => void): Promise<ImportJob>;
   find(tenantId: string, id: string): Promise<ImportJob | undefined>;
   /** @throws Problem `import-job-not-found`. */
@@ -121,8 +121,12 @@ export interface ImportStore extends JobRetention {
     format: FileFormat,
     options: { startsOver: boolean; change: JobChange; from: Pick<ImportJob, 'version'> },
   ): Promise<ImportJob>;
-  /** Stores the columns of the sheet that a job imports. */
-  setHeaders(tenantId: string, id: string, headers: readonly string[]): Promise<void>;
+  /** Stores the columns of the sheet that a job imports while it executes, and how it is read. */
+  keepLayout(
+    tenantId: string,
+    id: string,
+    layout: { headers: readonly string[]; format: FileFormat },
+  ): Promise<void>;
   /** Cancels a job that does not execute yet; returns whether it did. */
   cancelBeforeExecution(tenantId: string, id: string, at: Date, change?: JobChange): Promise<boolean>;
   /** Ends a job that executes; later attempts change nothing. */
@@ -132,7 +136,7 @@ export interface ImportStore extends JobRetention {
     end: {
       status: ImportJobStatus;
       counts?: RowCounts;
-      failedRows?: readonly FailedRowWithCells[];
+      failedParts?: readonly FailedPart[];
       errorMessage?: string;
       at: Date;
     },
@@ -179,7 +183,7 @@ const REMOVE_SOME_ROWS = [
 );
 const REMOVE_LARGE_PARTS = `
   UPDATE import_job SET rows_removed_at = $3::timestamptz, headers = NULL, mappings = NULL, caller = NULL,
-    format = format - 'sheets' - 'findings'
+    format = format - 'sheets' - 'findings' - 'foundDates'
   WHERE tenant_id = $1::uuid AND id = $2::uuid`;
 
 export function importStore(db: TenantDatabase<Prisma.TransactionClient>): ImportStore {
@@ -242,11 +246,11 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     insert: ({ format, ...job }, requireRoom) =>
       db.inTenant(job.tenantId, async (tx) => {
         if (requireRoom) requireRoom(await usageBeforeFile(tx, job.tenantId));
-        return toJob(
-          await tx.importJob.create({
-            data: { ...job, status: 'Created', format: format as object, options: {} },
-          }),
-        );
+        const created = await tx.importJob.create({
+          data: { ...job, status: 'Created', format: format as object, options: {} },
+        });
+        await recordBlob(tx, { tenantId: job.tenantId, key: job.blobKey });
+        return toJob(created);
       }),
 
     list: (tenantId, list) =>
@@ -261,10 +265,10 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         return { rows: rows.map(toState), totalCount };
       }),
 
-    setHeaders: async (tenantId, id, headers) => {
-      await db.inTenant(tenantId, (tx) =>
-        tx.importJob.updateMany({ where: { tenantId, id }, data: { headers: [...headers] } }),
-      );
+    keepLayout: async (tenantId, id, { headers, format }) => {
+      const data = { headers: [...headers], format: format as object };
+      const where = { tenantId, id, status: 'Executing' };
+      await db.inTenant(tenantId, (tx) => tx.importJob.updateMany({ where, data }));
     },
 
     async cancelBeforeExecution(tenantId, id, at, change) {
@@ -279,9 +283,8 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
       });
     },
 
-    finish: (tenantId, id, { status, counts, failedRows, errorMessage, at }) =>
-      db.inTenant(tenantId, async (tx) => {
-        const parts = failedParts(failedRows ?? []);
+    async finish(tenantId, id, { status, counts, failedParts: parts = [], errorMessage, at }) {
+      await db.inTenant(tenantId, async (tx) => {
         const { count } = await tx.importJob.updateMany({
           where: { tenantId, id, status: 'Executing' },
           data: {
@@ -295,7 +298,8 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
         if (count === 0) return;
         await insertFailedParts(tx, tenantId, id, parts);
         await publishEnd(tx, tenantId, id);
-      }),
+      });
+    },
 
     listWithFailedRows: (tenantId, definitionName) =>
       db.inTenant(tenantId, async (tx) => {

@@ -75,12 +75,13 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
       }),
 
     async begin(tenantId, jobId, { caller, at }) {
-      const begun = await db.inTenant(tenantId, (tx) =>
-        tx.$executeRawUnsafe(BEGIN, tenantId, jobId, JSON.stringify(caller), at),
-      );
-      const undo = (await find(tenantId, jobId))!;
-      if (begun === 0) throw importAlreadyUndone(undo.status);
-      return undo;
+      return db.inTenant(tenantId, async (tx) => {
+        const begun = await tx.$executeRawUnsafe(BEGIN, tenantId, jobId, JSON.stringify(caller), at);
+        const key = { tenantId_jobId: { tenantId, jobId } };
+        const undo = toUndo(await tx.importUndo.findUniqueOrThrow({ where: key }));
+        if (begun === 0) throw importAlreadyUndone(undo.status);
+        return undo;
+      });
     },
 
     countWrite: (tenantId, jobId, { number, removed, restored, gone, kept }) =>

@@ -1,5 +1,9 @@
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
+import type { RowQuota } from '@plinth/http/row-quota';
+import type { QueryConfig } from 'pg';
+import { duplicatesNotFound, tooManyKeys, tooManyKeysInFile } from '../domain/problems';
+import { DUPLICATE_BYTES, KEY_BYTES } from './key-quota';
 
 /** A row, and the hash of its key as 32 hex digits. */
 export type RowKey = [rowNumber: number, hash: string];
@@ -8,7 +12,10 @@ export type Duplicate = [rowNumber: number, firstRow: number];
 
 /** The keys of all rows of a file, and the rows with duplicate keys. */
 export interface KeyStore {
-  /** Stores the keys of a batch, once however often it is repeated. */
+  /**
+   * Stores the keys of a batch, once however often it is repeated.
+   * @throws Problem `invalid` where the tenant has no room for them
+   */
   insert(
     tenantId: string,
     jobId: string,
@@ -18,15 +25,29 @@ export interface KeyStore {
   ): Promise<void>;
   /** The last batch of a range whose keys are stored. */
   lastBatch(tenantId: string, jobId: string, range: number): Promise<number>;
-  /** Finds the rows with duplicate keys, and deletes the keys. */
-  findDuplicates(tenantId: string, jobId: string): Promise<void>;
+  /**
+   * Finds the rows with duplicate keys, and deletes the keys. When `signal` aborts, the statement ends.
+   * @throws Problem that does not pass where that takes more than it may
+   */
+  findDuplicates(tenantId: string, jobId: string, signal?: AbortSignal): Promise<void>;
   /** The duplicates among rows of the file, both ends included. */
   listDuplicates(tenantId: string, jobId: string, firstRow: number, lastRow: number): Promise<Duplicate[]>;
   delete(tenantId: string, jobId: string): Promise<void>;
 }
 
-/** Without Prisma: it cannot express these statements, and its transactions are shorter than sorting ten million keys. */
-export function keyStore(pool: FairPool): KeyStore {
+/** So many keys are sorted in less than the time and the room on the disk that one statement may take. */
+const KEYS_MAX = 100_000_000;
+
+/**
+ * Without Prisma: it cannot express these statements, and its transactions are shorter than sorting ten million keys.
+ * @param quota of the bytes of a tenant
+ * @param keysMax of one file
+ */
+export function keyStore(
+  pool: FairPool,
+  quota: Pick<RowQuota, 'tryTake'>,
+  keysMax: number = KEYS_MAX,
+): KeyStore {
   const query = async <Row extends object>(
     tenantId: string,
     text: string,
@@ -36,12 +57,14 @@ export function keyStore(pool: FairPool): KeyStore {
 
   return {
     async insert(tenantId, jobId, range, batch, keys) {
-      await query(
-        tenantId,
-        `INSERT INTO import_key (tenant_id, job_id, range, batch, row_numbers, hashes)
-         VALUES ($1, $2, $3, $4, $5::int[], $6::uuid[]) ON CONFLICT DO NOTHING`,
-        [tenantId, jobId, range, batch, keys.map(([row]) => row), keys.map(([, hash]) => hash)],
-      );
+      await inTenantConnection(pool, tenantId, async (connection) => {
+        const { rowCount } = await connection.query(
+          `INSERT INTO import_key (tenant_id, job_id, range, batch, row_numbers, hashes)
+           VALUES ($1, $2, $3, $4, $5::int[], $6::uuid[]) ON CONFLICT DO NOTHING`,
+          [tenantId, jobId, range, batch, keys.map(([row]) => row), keys.map(([, hash]) => hash)],
+        );
+        if (rowCount === 1 && !quota.tryTake(tenantId, keys.length * KEY_BYTES)) throw tooManyKeys();
+      });
     },
 
     async lastBatch(tenantId, jobId, range) {
@@ -53,14 +76,35 @@ export function keyStore(pool: FairPool): KeyStore {
       return row?.last ?? 0;
     },
 
-    async findDuplicates(tenantId, jobId) {
+    async findDuplicates(tenantId, jobId, signal) {
+      const job = [tenantId, jobId];
       await inTenantConnection(pool, tenantId, async (connection) => {
         await connection.query(LONG_STATEMENTS);
-        await connection.query(FIND_DUPLICATES, [tenantId, jobId]);
-        await connection.query('DELETE FROM import_key WHERE tenant_id = $1 AND job_id = $2', [
-          tenantId,
-          jobId,
-        ]);
+        const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        let cancelled: Promise<unknown> | undefined;
+        // A connection that is only closed is still waited for where its statements are sent together.
+        const cancel = () => {
+          cancelled = query(tenantId, 'SELECT pg_cancel_backend($1)', [rows[0]!.pid]).catch(() => undefined);
+        };
+        signal?.addEventListener('abort', cancel, { once: true });
+        try {
+          signal?.throwIfAborted();
+          const counted = await connection.query<{ keys: number }>(long(COUNT_KEYS, job));
+          if (counted.rows[0]!.keys > keysMax) throw tooManyKeysInFile(keysMax);
+          signal?.throwIfAborted();
+          const { rowCount } = await connection.query(long(FIND_DUPLICATES, job));
+          signal?.throwIfAborted();
+          const found = rowCount ?? 0;
+          if (found > 0 && !quota.tryTake(tenantId, found * DUPLICATE_BYTES)) throw tooManyKeys();
+          if (found > 0) await connection.query(ADD_DUPLICATES, [...job, found]);
+          await connection.query(long('DELETE FROM import_key WHERE tenant_id = $1 AND job_id = $2', job));
+        } catch (error) {
+          throw !signal?.aborted && isBeyondLimits(error) ? duplicatesNotFound(error) : error;
+        } finally {
+          signal?.removeEventListener('abort', cancel);
+          // Once others have the connection, it would end a statement of theirs.
+          await cancelled;
+        }
       });
     },
 
@@ -78,17 +122,38 @@ export function keyStore(pool: FairPool): KeyStore {
       await inTenantConnection(pool, tenantId, async (connection) => {
         await connection.query(LONG_STATEMENTS);
         for (const table of ['import_key', 'import_duplicate'])
-          await connection.query(`DELETE FROM ${table} WHERE tenant_id = $1 AND job_id = $2`, [
-            tenantId,
-            jobId,
-          ]);
+          await connection.query(
+            long(`DELETE FROM ${table} WHERE tenant_id = $1 AND job_id = $2`, [tenantId, jobId]),
+          );
+        await connection.query(FORGET_DUPLICATES, [tenantId, jobId]);
       });
     },
   };
 }
 
 /** Of a large file, whose rows are as many. */
-const LONG_STATEMENTS = `SET LOCAL statement_timeout = '30min'`;
+const LONG_MINUTES = 30;
+const LONG_STATEMENTS = `SET LOCAL statement_timeout = '${LONG_MINUTES}min'; SET LOCAL client_connection_check_interval = '1s'`;
+/** The connection's own timer, which knows only how long a request may take, ends later than the server's. */
+const LONG_SILENCE_MILLISECONDS = (LONG_MINUTES + 1) * 60_000;
+
+/** A statement behind `LONG_STATEMENTS` that may take as long. */
+const long = (text: string, values: unknown[]): QueryConfig =>
+  ({ text, values, query_timeout: LONG_SILENCE_MILLISECONDS }) as QueryConfig;
+
+/** Its time was over, or what one connection may take of the disk to sort. */
+const isBeyondLimits = (error: unknown): boolean =>
+  ['57014', '53400'].includes(String((error as { code?: unknown }).code));
+
+const COUNT_KEYS = `
+  SELECT coalesce(sum(cardinality(hashes)), 0)::float8 AS keys FROM import_key WHERE tenant_id = $1 AND job_id = $2`;
+
+/** To those found before, whose keys are deleted: where nobody learned of that, it is repeated and finds none. */
+const ADD_DUPLICATES = `
+  UPDATE import_job SET duplicate_rows = duplicate_rows + $3 WHERE tenant_id = $1 AND id = $2`;
+
+const FORGET_DUPLICATES = `
+  UPDATE import_job SET duplicate_rows = 0 WHERE tenant_id = $1 AND id = $2 AND duplicate_rows > 0`;
 
 const FIND_DUPLICATES = `
   INSERT INTO import_duplicate (tenant_id, job_id, row_number, first_row)

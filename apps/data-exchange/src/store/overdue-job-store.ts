@@ -12,11 +12,13 @@ export interface OverdueJobStore {
   list(silentSince: Date): Promise<OverdueJob[]>;
 }
 
+/** Tenants take turns: one with as many jobs as are listed does not keep those of others from being started. */
 const overdue = (table: string, columns: string, running: string): string =>
-  `(SELECT tenant_id AS "tenantId", ${columns} FROM ${table}
-    WHERE ${running} AND (started_at IS NULL
-      OR started_at < $1 AND (progress_at IS NULL OR progress_at < $1))
-    LIMIT ${JOB_BATCH_SIZE})`;
+  `(SELECT tenant_id AS "tenantId", ${columns} FROM (
+      SELECT *, row_number() OVER (PARTITION BY tenant_id ORDER BY started_at NULLS FIRST) AS turn FROM ${table}
+      WHERE ${running} AND (started_at IS NULL
+        OR started_at < $1 AND (progress_at IS NULL OR progress_at < $1))) AS of_tenants
+    ORDER BY turn LIMIT ${JOB_BATCH_SIZE})`;
 
 /** It is asked every few seconds also while nothing runs, so it is one statement in one round trip. */
 const OVERDUE = {

@@ -1,7 +1,7 @@
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { FileRange } from '../formats/record-index';
 import type { Prisma } from '../generated/client';
-import { bytesOfParts, failedParts, insertFailedParts } from './failed-row-store';
+import { bytesOfParts, insertFailedParts } from './failed-row-store';
 import type { CountedBatch } from './import-store';
 
 /** A range of the file of an import, and how far it is. */
@@ -67,10 +67,9 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
       return range;
     },
 
-    countBatch: (tenantId, jobId, range, { number, counts, failedRows, bytesDone }) =>
-      db.inTenant(tenantId, async (tx) => {
-        const parts = failedParts(failedRows);
-        const failedBytes = bytesOfParts(parts);
+    async countBatch(tenantId, jobId, range, { number, counts, failedParts, bytesDone }) {
+      const failedBytes = bytesOfParts(failedParts);
+      return db.inTenant(tenantId, async (tx) => {
         const [job] = await tx.$queryRawUnsafe<{ cancelled: boolean }[]>(
           COUNT_BATCH,
           tenantId,
@@ -89,9 +88,10 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
           const stored = await tx.importJob.findUnique({ where: { tenantId_id: { tenantId, id: jobId } } });
           return { isCancelled: stored?.cancelRequestedAt != null, failedBytes: 0 };
         }
-        await insertFailedParts(tx, tenantId, jobId, parts);
+        await insertFailedParts(tx, tenantId, jobId, failedParts);
         return { isCancelled: job.cancelled, failedBytes };
-      }),
+      });
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { TenantUsage } from '../domain/tenant-quota';
 import type { Prisma } from '../generated/client';
 
@@ -12,16 +13,15 @@ export const tenantUsageStore = (db: TenantDatabase<Prisma.TransactionClient>): 
 });
 
 async function readUsage(tx: Prisma.TransactionClient, tenantId: string): Promise<TenantUsage> {
+  await readByIndexes(tx, 'for-values');
   const [row] = await tx.$queryRaw<{ bytes: bigint; oldest: Date | null }[]>`
-    SELECT coalesce(sum(bytes), 0)::bigint AS bytes,
-           min(created_at) AS oldest
-    FROM (
-      SELECT file_size_bytes AS bytes, created_at, file_removed_at IS NULL AS is_stored
-      FROM import_job WHERE tenant_id = ${tenantId}::uuid
-      UNION ALL
-      SELECT file_size_bytes, created_at, file_size_bytes IS NOT NULL AND file_removed_at IS NULL
-      FROM export_job WHERE tenant_id = ${tenantId}::uuid
-    ) AS job WHERE is_stored`;
+    SELECT coalesce((SELECT bytes FROM stored_file_usage WHERE tenant_id = ${tenantId}::uuid), 0) AS bytes,
+           least(
+             (SELECT created_at FROM import_job WHERE tenant_id = ${tenantId}::uuid AND file_removed_at IS NULL
+              ORDER BY created_at LIMIT 1),
+             (SELECT created_at FROM export_job
+              WHERE tenant_id = ${tenantId}::uuid AND file_removed_at IS NULL AND file_size_bytes IS NOT NULL
+              ORDER BY created_at LIMIT 1)) AS oldest`;
   return {
     fileBytes: Number(row!.bytes),
     oldestFileAt: row!.oldest,

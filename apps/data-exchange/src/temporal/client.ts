@@ -5,6 +5,7 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@te
 import type { ExportStore } from '../store/export-store';
 import type { ImportStore } from '../store/import-store';
 import type { ImportUndoStore } from '../store/import-undo-store';
+import { JOB_BATCH_SIZE } from '../store/job-records';
 import type { OverdueJob, OverdueJobStore } from '../store/overdue-job-store';
 
 export interface JobKey {
@@ -27,6 +28,8 @@ export interface JobStarter {
   startUndo(job: UndoKey): Promise<void>;
   /** Starts the jobs that should run and do not. */
   startOverdueJobs(): Promise<void>;
+  /** Whether a start failed here that was not repeated yet, or there may be more jobs than were listed. */
+  readonly hasMoreToStart: boolean;
 }
 
 const SILENCE_MILLISECONDS = 60_000;
@@ -73,10 +76,14 @@ export function jobStarter({
     }
     await noteStart(tenantId, id, new Date());
   };
+  let failures = 0;
+  let repeated = 0;
+  let hasMore = false;
   const tryStart = async (job: JobKey, workflow: Start): Promise<void> => {
-    await start(job, workflow).catch((error: unknown) =>
-      log.warn({ err: error, job: job.id }, 'job start failed; will retry'),
-    );
+    await start(job, workflow).catch((error: unknown) => {
+      failures++;
+      log.warn({ err: error, job: job.id }, 'job start failed; will retry');
+    });
   };
   const startImport = (job: JobKey) =>
     tryStart(job, { workflow: 'executeImport', workflowId: job.id, noteStart: imports.recordStart });
@@ -113,7 +120,14 @@ export function jobStarter({
     startUndo,
     async startOverdueJobs() {
       const silentSince = new Date(Date.now() - SILENCE_MILLISECONDS);
-      for (const job of await overdueJobs.list(silentSince)) await startOverdue(job);
+      const known = failures;
+      const jobs = await overdueJobs.list(silentSince);
+      repeated = known;
+      hasMore = jobs.length >= JOB_BATCH_SIZE;
+      for (const job of jobs) await startOverdue(job);
+    },
+    get hasMoreToStart() {
+      return failures > repeated || hasMore;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { Problem, unavailable } from '@plinth/kernel/problem';
 import { InterruptedReading } from '../formats/interrupted-reading';
-import { failureOf } from './job-failure';
+import { countedAttempt, crashesOf, failureOf, isForOthers } from './job-failure';
 
 describe('an attempt of a job that failed', () => {
   it.each<[string, Problem | undefined, number[], boolean]>([
@@ -14,6 +14,25 @@ describe('an attempt of a job that failed', () => {
     expect(attempts.map((attempt) => failureOf(problem, attempt).nonRetryable)).toEqual(
       attempts.map(() => !isRetried),
     );
+  });
+
+  it('counts only where it did not fail for what others do, and did not end with its process', () => {
+    expect([unavailable('away'), new InterruptedReading(), undefined].map(isForOthers)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(countedAttempt({ attempt: 5, heartbeatDetails: undefined })).toBe(1);
+    expect(countedAttempt({ attempt: 5, heartbeatDetails: { forOthers: 4 } })).toBe(1);
+    expect(countedAttempt({ attempt: 9, heartbeatDetails: { forOthers: 4, ended: 6 } })).toBe(3);
+  });
+
+  it('is told from one that ended with its process', () => {
+    expect(crashesOf({ attempt: 1, heartbeatDetails: undefined })).toBe(0);
+    expect(crashesOf({ attempt: 5, heartbeatDetails: undefined })).toBe(4);
+    expect(crashesOf({ attempt: 9, heartbeatDetails: { forOthers: 4, ended: 6 } })).toBe(2);
+    // A version before left no more than this, and counted none.
+    expect(crashesOf({ attempt: 9, heartbeatDetails: { forOthers: 4 } })).toBe(0);
   });
 
   it('says why to the person who waits for the job', () => {

@@ -2,7 +2,7 @@ import type { Close } from '@plinth/runtime/process/lifecycle';
 import { runTemporalWorker, type TemporalWorkerSetup } from '@plinth/runtime/temporal/temporal-worker';
 import type { DataExchangeConfig } from '../config';
 import type { Activities } from './activities';
-import { ACTIVITIES_MAX } from './whole-jobs';
+import { ACTIVITIES_MAX } from './worker-shares';
 import { shortQueueOf } from './workflows/task-queues';
 
 export interface WorkerSetup extends Required<Pick<TemporalWorkerSetup, 'log' | 'workflowBundle'>> {

@@ -10,7 +10,7 @@ import {
   type XmlListener,
 } from './xml-scanner.ts';
 
-/** The third part is where cells hold errors of formulas, such as `#N/A`, if there are any. */
+/** The third part is which of the cells hold errors of formulas, such as `#N/A`, in their order, if there are any. */
 export type SheetRow = [number: number, cells: string[], errorCells?: number[]];
 
 export interface SheetContext {
@@ -38,6 +38,8 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
   let length = 0;
   let sheetLength = 0;
   let column = -1;
+  let isInRow = false;
+  let isInCell = false;
   let type = '';
   let style = 0;
   let value = '';
@@ -46,7 +48,8 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
 
   const startRow = (attributes: XmlAttributes): void => {
     const named = Number(attributeOf(attributes, 'r') ?? number + 1);
-    if (!(named > number && named <= ROWS_MAX)) throw damaged();
+    if (isInRow || !Number.isInteger(named) || named <= number || named > ROWS_MAX) throw damaged();
+    isInRow = true;
     number = named;
     cells = [];
     errorCells = [];
@@ -55,25 +58,29 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
   };
   const startCell = (attributes: XmlAttributes): void => {
     const reference = attributeOf(attributes, 'r');
-    column = reference === undefined ? column + 1 : columnOf(reference);
-    if (!(column >= 0 && column < COLUMNS_OF_SHEET_MAX)) throw damaged();
+    const next = reference === undefined ? column + 1 : columnOf(reference);
+    // Spreadsheets refuse a row that names a cell twice too, or goes back.
+    if (isInCell || next <= column || next >= COLUMNS_OF_SHEET_MAX) throw damaged();
+    isInCell = true;
+    column = next;
     type = attributeOf(attributes, 't') ?? 'n';
     style = Number(attributeOf(attributes, 's') ?? 0);
     value = '';
   };
   const endCell = (): void => {
-    if (value === '') return;
-    const text = textOf(value, type, context.kinds[style] ?? 'number', context);
+    isInCell = false;
+    const text = value && textOf(value, type, context.kinds[style] ?? 'number', context);
+    if (text === '') return;
     length += text.length;
     if (length > ROW_LENGTH_MAX)
       throw new UnreadableFile(`A row of the workbook has more than ${ROW_LENGTH_MAX} characters.`);
     const place = Math.min(column, context.columnsMax);
     while (cells.length < place) cells.push('');
     cells[place] = text;
-    if (type === 'e') errorCells.push(place);
+    if (type === 'e' && column < context.columnsMax) errorCells.push(column);
   };
   const endRow = (): void => {
-    while (cells.length > 0 && cells.at(-1) === '') cells.pop();
+    isInRow = false;
     sheetLength += length + cells.length * CELL_LENGTH;
     if (sheetLength > SHEET_LENGTH_MAX)
       throw new UnreadableFile(
@@ -84,7 +91,7 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
 
   return {
     open(name, attributes) {
-      if (name === 'c') startCell(attributes);
+      if (name === 'c' && isInRow) startCell(attributes);
       else if (name === 'v' || name === 't') isValue = !isPhonetic;
       else if (name === 'row') startRow(attributes);
       else if (name === 'rPh') isPhonetic = true;
@@ -97,7 +104,7 @@ export function sheetRows(context: SheetContext, take: (row: SheetRow) => void):
     close(name) {
       if (name === 'v' || name === 't') isValue = false;
       else if (name === 'rPh') isPhonetic = false;
-      else if (name === 'c') endCell();
+      else if (name === 'c' && isInCell) endCell();
       else if (name === 'row') endRow();
     },
   };

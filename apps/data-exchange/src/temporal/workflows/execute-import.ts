@@ -1,10 +1,18 @@
-import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  proxyActivities,
+  workflowInfo,
+  type ActivityInterfaceFor,
+} from '@temporalio/workflow';
 import type { RangePlan } from '../../app/split-into-ranges';
 import type { Activities } from '../activities';
 import { reasonOf } from './reason';
 import { runWithConcurrency } from './run-with-concurrency';
-import { shortQueueOf } from './task-queues';
+import { shortQueueOf, TOO_LONG } from './task-queues';
 import { workOptions } from './work-options';
+
+type Long = ActivityInterfaceFor<Activities>;
 
 const wholeFile: RangePlan = { count: 1, atOnce: 1, keysFirst: false };
 
@@ -15,31 +23,48 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
   const short = proxyActivities<Activities>({ ...options, taskQueue: shortQueueOf(taskQueue) });
   const long = proxyActivities<Activities>({ ...options, taskQueue });
 
+  const onLong = <Result>(work: (activities: Long) => Promise<Result>): Promise<Result> => work(long);
+  /** What turns out to be long does not hold up others there: a small workbook may have very many rows. */
+  const onShort: typeof onLong = (work) =>
+    work(short).catch((error: unknown) => {
+      if (!isTooLong(error)) throw error;
+      return work(long);
+    });
+  const movesOn = true;
+
   const importRanges = async (
     { count, atOnce: concurrency, keysFirst }: RangePlan,
-    activities = long,
+    run = onLong,
   ): Promise<void> => {
     if (keysFirst) {
       await runWithConcurrency(count, concurrency, async (range) => {
-        await activities.readKeys({ tenantId, jobId, range, keysFirst });
+        await long.readKeys({ tenantId, jobId, range, keysFirst });
         return true;
       });
-      await activities.findDuplicates(tenantId, jobId);
+      await long.findDuplicates(tenantId, jobId);
     }
     const isComplete = await runWithConcurrency(count, concurrency, (range) =>
-      activities.importRange({ tenantId, jobId, range, keysFirst, isWhole: count === 1 }),
+      run(({ importRange }) =>
+        importRange({ tenantId, jobId, range, keysFirst, isWhole: count === 1, movesOn }),
+      ),
     );
     // The rows that a cancelled job did not import are counted, which takes as long as its file.
-    const { endImport } = isComplete ? short : activities;
-    await endImport({ tenantId, jobId, isCancelled: !isComplete, keysFirst });
+    const end = { tenantId, jobId, isCancelled: !isComplete, keysFirst, movesOn };
+    await (isComplete ? onShort : run)(({ endImport }) => endImport(end));
   };
 
   try {
     const plan = await short.planImport(tenantId, jobId);
-    if (plan.kind === 'at-once') await (plan.isSmall ? short : long).importAtOnce(tenantId, jobId);
-    if (plan.kind === 'whole') await importRanges(wholeFile, plan.isSmall ? short : long);
+    const run = plan.kind !== 'ended' && plan.kind !== 'ranges' && plan.isSmall ? onShort : onLong;
+    if (plan.kind === 'at-once') await run((to) => to.importAtOnce(tenantId, jobId, movesOn));
+    if (plan.kind === 'whole') await importRanges(wholeFile, run);
     if (plan.kind === 'ranges') await importRanges(await long.cutFile(tenantId, jobId));
   } catch (error) {
-    await short.failImport(tenantId, jobId, reasonOf(error));
+    await onShort((to) => to.failImport(tenantId, jobId, reasonOf(error), movesOn));
   }
 }
+
+const isTooLong = (error: unknown): boolean =>
+  error instanceof ActivityFailure &&
+  error.cause instanceof ApplicationFailure &&
+  error.cause.type === TOO_LONG;

@@ -1,0 +1,284 @@
+import { Duplex, Readable } from 'node:stream';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { silentLog } from '@plinth/runtime/process/log';
+import { aCaller } from '@plinth/testing/http';
+import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import { plainFormat } from '../../test/plain-format';
+import type { FileRows } from '../formats/read-csv';
+import { wholeFile } from '../formats/record-index';
+import type { CountedBatch } from '../store/import-store';
+import { createActivities } from '../temporal/activities';
+import { failImport } from './end-import';
+import type { ImportDependencies, ImportRun } from './find-import-run';
+import { importRange, sendRange } from './import-range';
+import { keepLayout } from './keep-layout';
+
+const ROWS = 9_000;
+const BATCHES = 3;
+const text = `code,title\n${Array.from({ length: ROWS }, (_, at) => `K${at},a\n`).join('')}`;
+const failure = (rowNumber: number) => ({ rowNumber, kind: 'Validation', details: [] });
+
+/** An import of a tenant that has no room for failed rows unless told, by an owner that answers each batch with this. */
+function anImport(resultOf: (rowCount: number) => object, { hasRoom = false } = {}) {
+  const counted: CountedBatch[] = [];
+  const call = new Duplex({
+    objectMode: true,
+    read: () => undefined,
+    write: (message: { batch?: { rows: Buffer }; end?: object }, _encoding, done) => {
+      if (message.batch) {
+        const rowCount = (JSON.parse(message.batch.rows.toString()) as unknown[]).length;
+        call.push({ result: { keys: Buffer.alloc(0), ...resultOf(rowCount) } });
+      }
+      if (message.end) call.push({ ended: {} });
+      done();
+    },
+  });
+  const owner = {
+    client: { Import: () => Object.assign(call, { cancel: () => undefined }) },
+    identity: () => undefined,
+  };
+  const caller = aCaller();
+  const job = {
+    tenantId: caller.tenantId,
+    id: 'job',
+    caller,
+    status: 'Executing',
+    cancelRequestedAt: null,
+    format: plainFormat,
+    mappings: ['code', 'title'].map((name) => ({ sourceColumn: name, targetProperty: name })),
+    options: {},
+  };
+  const range = { ...wholeFile, number: 0, lastBatch: 0 };
+  const definition = { name: 'Shop.Articles', owner: 'shop' };
+  const dependencies = {
+    imports: { get: async () => job, keepLayout: () => Promise.reject(new Error('away')) },
+    ranges: {
+      get: async () => range,
+      countBatch: async (_tenantId: string, _jobId: string, _range: number, batch: CountedBatch) => {
+        counted.push(batch);
+        return { isCancelled: false, failedBytes: 1 };
+      },
+    },
+    owners: { clientOf: () => owner, find: async () => definition },
+    blobs: { get: async () => Readable.from([Buffer.from(text)]) },
+    kept: { tryTake: () => hasRoom },
+    turns: new EventLoopTurns(),
+  } as unknown as ImportDependencies;
+  return { dependencies, run: { job, definition } as unknown as ImportRun, range, counted, call };
+}
+
+const { signal } = new AbortController();
+const oneFailed = (rowCount: number) => ({
+  inserted: rowCount - 1,
+  updated: 0,
+  skipped: 0,
+  failures: Buffer.from(JSON.stringify([failure(2)])),
+});
+
+describe('the batches of a range', () => {
+  it('are counted as far as they are committed, also without room for their failed rows', async () => {
+    const { dependencies, run, range, counted } = anImport(oneFailed);
+
+    await sendRange(dependencies, { run, range, keysFirst: false, signal }, ({ number }) => number < BATCHES);
+
+    expect(counted.map(({ number }) => number)).toEqual([1, 2, 3]);
+  });
+
+  it('end an import at the first for whose failed rows there is no room', async () => {
+    const { dependencies, run, counted } = anImport(oneFailed);
+    const range = { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false };
+
+    await expect(importRange(dependencies, range, signal)).rejects.toThrow('failed');
+    expect(counted.length).toBeGreaterThan(0);
+  });
+
+  it('that are counted are progress, by which the ends of processes before them are forgiven', async () => {
+    const { dependencies, run } = anImport(oneFailed);
+    const activities = createActivities({ ...dependencies, config: {}, log: silentLog() } as never);
+    const heartbeat = jest.fn();
+    const info = { attempt: 10, heartbeatDetails: { forOthers: 1, ended: 2, crashesBefore: 3 } };
+    const context = { info: { ...info, taskQueue: 'jobs' }, heartbeat, cancellationSignal: signal };
+    const range = { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false };
+
+    const importing = asyncLocalStorage.run(context as unknown as Context, () =>
+      activities.importRange(range),
+    );
+    await expect(importing).rejects.toThrow('failed');
+    const left = { forOthers: 1, ended: 3, crashesBefore: 7 };
+    expect(heartbeat).toHaveBeenLastCalledWith(expect.objectContaining(left));
+  });
+
+  it('whose keys are stored are progress too', async () => {
+    const { dependencies } = anImport(oneFailed);
+    const insert = jest.fn().mockResolvedValueOnce(undefined).mockRejectedValue(new Error('a bug'));
+    const keys = { lastBatch: async () => 0, insert };
+    const activities = createActivities({ ...dependencies, keys, config: {}, log: silentLog() } as never);
+    const heartbeat = jest.fn();
+    const info = { attempt: 6, heartbeatDetails: undefined, taskQueue: 'jobs' };
+    const context = { info, heartbeat, cancellationSignal: signal };
+    const range = { tenantId: aCaller().tenantId, jobId: 'job', range: 0, keysFirst: true };
+
+    const reading = asyncLocalStorage.run(context as unknown as Context, () => activities.readKeys(range));
+    await expect(reading).rejects.toThrow('unexpected');
+    expect(heartbeat).toHaveBeenLastCalledWith(expect.objectContaining({ crashesBefore: 5 }));
+  });
+
+  it.each([
+    ['fails where its owner has forgotten it', {}, undefined],
+    ['ends where it was cancelled', { cancelRequestedAt: new Date() }, false],
+    ['ends where it has ended', { status: 'Failed' }, false],
+  ])('are refused by the owner: the import %s', async (_how, change, result) => {
+    const { dependencies, run } = anImport(() => ({ sealed: true, failures: Buffer.from('[]') }));
+    const get = jest
+      .fn()
+      .mockResolvedValueOnce(run.job)
+      .mockResolvedValue({ ...run.job, ...change });
+    const importing = importRange(
+      { ...dependencies, imports: { ...dependencies.imports, get } },
+      { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false },
+      signal,
+    );
+
+    if (result === undefined) await expect(importing).rejects.toThrow('has forgotten it');
+    else expect(await importing).toBe(result);
+  });
+
+  it('keep their failed rows in the order of the file, those that were not sent and those that come in parts', async () => {
+    const unsent = [3, 6, 9];
+    const file = Array.from({ length: 9 }, (_, at) => `K${at + 2},a${unsent.includes(at + 2) ? ',b' : ''}\n`);
+    const { dependencies, run, range, counted, call } = anImport(() => {
+      const part = { keys: Buffer.alloc(0), failures: Buffer.from(JSON.stringify([2, 5].map(failure))) };
+      call.push({ result: { ...part, moreFollows: true } });
+      return { inserted: 3, updated: 0, skipped: 0, failures: Buffer.from(JSON.stringify([failure(7)])) };
+    });
+    const blobs = { get: async () => Readable.from([Buffer.from(`code,title\n${file.join('')}`)]) };
+
+    await sendRange(
+      { ...dependencies, blobs: blobs as unknown as ImportDependencies['blobs'] },
+      { run, range, keysFirst: false, signal },
+      () => true,
+    );
+
+    const [batch] = counted;
+    const lines = batch!.failedParts.flatMap(({ details }) => details.toString().split('\n'));
+    expect(lines.map((line) => (JSON.parse(line) as [number])[0])).toEqual([2, 3, 5, 6, 7, 9]);
+    const cells = batch!.failedParts.flatMap((part) => part.cells.toString().split('\n'));
+    expect(cells[1]).toBe('["K3","a","b"]');
+    expect(batch!.counts).toMatchObject({ totalRows: 9, insertedRows: 3, failedRows: 6 });
+  });
+
+  it('have as many rows as have a result, also of a version that took blank rows for some', async () => {
+    const failures = Buffer.from(JSON.stringify(Array.from({ length: 4_001 }, (_, at) => failure(at + 2))));
+    const { dependencies, run, range, counted } = anImport(() => ({
+      inserted: 7,
+      updated: 2,
+      skipped: 1,
+      failures,
+    }));
+
+    await sendRange(dependencies, { run, range, keysFirst: false, signal }, () => false);
+
+    expect(counted[0]!.counts).toEqual({
+      totalRows: 4_011,
+      insertedRows: 7,
+      updatedRows: 2,
+      skippedRows: 1,
+      failedRows: 4_001,
+    });
+  });
+
+  it('are not taken for imported where a result is of fewer rows, as another version divided the file', async () => {
+    const ofFewer = (rowCount: number) => ({ ...oneFailed(rowCount), inserted: rowCount - 3 });
+    const { dependencies, run, range, counted } = anImport(ofFewer);
+
+    const sending = sendRange(dependencies, { run, range, keysFirst: false, signal }, () => true);
+
+    await expect(sending).rejects.toThrow(
+      'rows 2 to 4001, 2 were not imported. Undo this import and upload the file again.',
+    );
+    expect(counted.map(({ counts }) => counts.totalRows)).toEqual([3_998, 3_998, 998]);
+  });
+
+  it('of which another version imported fewer rows are the last that are imported, and are counted', async () => {
+    const ofFewer = (rowCount: number) => ({ ...oneFailed(rowCount), inserted: rowCount - 3 });
+    const { dependencies, run, counted } = anImport(ofFewer, { hasRoom: true });
+    const range = { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false };
+
+    await expect(importRange(dependencies, range, signal)).rejects.toThrow('2 were not imported');
+    expect(counted.length).toBeGreaterThan(0);
+  });
+
+  it('of a single transaction of which another version committed fewer rows are counted as it fails', async () => {
+    const ofFewer = (rowCount: number) => ({
+      ...oneFailed(rowCount),
+      inserted: rowCount - 2,
+      failures: '[]',
+    });
+    const { dependencies, run } = anImport(ofFewer);
+    const finish = jest.fn();
+    const deletes = { delete: async () => undefined };
+    const committed = {
+      ...dependencies,
+      imports: { get: async () => ({ ...run.job, options: { onError: 'abort' } }), finish },
+      owners: { ...dependencies.owners, seal: async () => BATCHES },
+      keys: deletes,
+      blobs: { ...dependencies.blobs, ...deletes },
+      clock: { now: () => new Date() },
+    } as unknown as ImportDependencies;
+    const job = { tenantId: run.job.tenantId, jobId: 'job', reason: 'rows are missing' };
+
+    await failImport(committed, job, { signal, isLast: true });
+
+    const counts = expect.objectContaining({
+      totalRows: ROWS - 2 * BATCHES,
+      insertedRows: ROWS - 2 * BATCHES,
+    });
+    const end = expect.objectContaining({ status: 'Failed', counts, errorMessage: 'rows are missing' });
+    expect(finish).toHaveBeenCalledWith(job.tenantId, 'job', end);
+  });
+
+  it.each([
+    ['continue', 0, true, 'Failed', 'processes ended'],
+    ['continue', BATCHES, true, 'Failed', 'processes ended More rows may be imported than are counted.'],
+    ['abort', 0, true, 'Failed', 'processes ended'],
+    ['continue', BATCHES, false, 'Failed', 'processes ended More rows may be imported than are counted.'],
+    ['abort', BATCHES, true, 'Completed', 'All rows were imported, but could not be counted.'],
+  ])(
+    'of a file that cannot be read are sealed, and what is committed is told: %s, %i committed, its processes ended each time: %s',
+    async (onError, lastBatch, isGivenUp, status, errorMessage) => {
+      const { dependencies, run, range, counted } = anImport(oneFailed);
+      const finish = jest.fn();
+      const seal = jest.fn(async () => lastBatch);
+      const get = jest.fn(() => Promise.reject(new Error('The file is gone.')));
+      const deletes = { delete: async () => undefined };
+      const crashing = {
+        ...dependencies,
+        imports: { get: async () => ({ ...run.job, options: { onError } }), finish },
+        ranges: { ...dependencies.ranges, list: async () => (onError === 'abort' ? [] : [range]) },
+        owners: { ...dependencies.owners, seal },
+        keys: deletes,
+        blobs: { get, ...deletes },
+        clock: { now: () => new Date() },
+      } as unknown as ImportDependencies;
+      const job = { tenantId: run.job.tenantId, jobId: 'job', reason: 'processes ended' };
+
+      await failImport(crashing, job, { signal, isLast: !isGivenUp, isGivenUp });
+
+      expect(seal).toHaveBeenCalledTimes(1);
+      expect(get).toHaveBeenCalledTimes(isGivenUp ? 0 : 1);
+      expect(counted).toEqual([]);
+      const end = expect.objectContaining({ status, errorMessage });
+      expect(finish).toHaveBeenCalledWith(job.tenantId, 'job', end);
+    },
+  );
+
+  it('are not read on where the layout of their workbook cannot be kept', async () => {
+    const { dependencies, run } = anImport(oneFailed);
+    const file = { headers: [], headerRow: 1, headerRows: 1, lastRow: 0, close: jest.fn() };
+    const workbook = { ...run, job: { ...run.job, format: { kind: 'xlsx' } } } as ImportRun;
+    const keeping = keepLayout(dependencies, workbook, file as unknown as FileRows);
+
+    await expect(keeping).rejects.toThrow('away');
+    expect(file.close).toHaveBeenCalled();
+  });
+});

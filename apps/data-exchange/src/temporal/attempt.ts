@@ -1,0 +1,83 @@
+import type { Context } from '@temporalio/activity';
+import {
+  countedAttempt,
+  crashesOf,
+  detailsOf,
+  isGivenUp,
+  isLastAttempt,
+  isUnproven,
+  livesLonger,
+  type AttemptDetails,
+  type Neighbour,
+} from './job-failure';
+
+/** So often that a worker may stand still for most of the time after which it counts as crashed. */
+const HEARTBEAT_MILLISECONDS = 250;
+
+/** An attempt of an activity. It reports that it is alive, and leaves to the next one what that has to know. */
+export class Attempt implements Neighbour {
+  private readonly begin = performance.now();
+  private readonly crashes: number;
+  private readonly longestBefore: number;
+  private details: AttemptDetails;
+
+  constructor(private readonly context: Context) {
+    this.crashes = crashesOf(context.info);
+    this.details = detailsOf(context.info);
+    this.longestBefore = this.details.longest;
+  }
+
+  get number(): number {
+    return countedAttempt(this.context.info);
+  }
+
+  get isLast(): boolean {
+    return isLastAttempt(this.number);
+  }
+
+  get unproven(): number {
+    return isUnproven(this.lived()) ? this.crashesSince() : 0;
+  }
+
+  get isGivenUp(): boolean {
+    return isGivenUp(this.crashesSince());
+  }
+
+  /** Reports to Temporal that the activity is alive while it works. */
+  async whileAlive<Result>(work: () => Promise<Result>): Promise<Result> {
+    const heartbeat = setInterval(() => this.beat(), HEARTBEAT_MILLISECONDS);
+    try {
+      return await work();
+    } finally {
+      clearInterval(heartbeat);
+    }
+  }
+
+  /** The activity got further than any attempt before: what ended its processes until then says nothing of what follows. */
+  noteProgress(): void {
+    this.details = { ...this.details, crashesBefore: this.crashes };
+  }
+
+  /** The attempt failed, and its process did not end. */
+  noteFailure({ isForOthers }: { isForOthers: boolean }): void {
+    const { forOthers, ended } = this.details;
+    this.details = { ...this.details, ended: ended + 1, forOthers: forOthers + (isForOthers ? 1 : 0) };
+    this.beat();
+  }
+
+  private beat(): void {
+    const lived = this.lived();
+    if (livesLonger(lived, this.longestBefore)) this.noteProgress();
+    this.details = { ...this.details, longest: Math.max(lived, this.longestBefore) };
+    this.context.heartbeat(this.details);
+  }
+
+  private lived(): number {
+    return Math.round(performance.now() - this.begin);
+  }
+
+  /** How many of its processes ended since the activity last got further. */
+  private crashesSince(): number {
+    return this.crashes - this.details.crashesBefore;
+  }
+}
