@@ -13,9 +13,11 @@ import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import { ApprovalTimers } from './app/approval-timers';
 import { TransitionService } from './app/transition-service';
+import { Verifications } from './app/verifications';
 import type { WorkflowConfig } from './config';
 import { subscriptions } from './events/subscriptions';
 import { PrismaClient, type Prisma } from './generated/client';
+import { migrations } from './generated/migrations';
 import { entityOwners } from './grpc/entity-owners';
 import { approvalStore } from './store/approval-store';
 import { definitionStore } from './store/definition-store';
@@ -33,24 +35,26 @@ export async function compose(
   onClose: (close: Close) => void,
   clock: Clock = systemClock,
 ) {
+  const metrics = createMetrics('workflow');
   const { pool, bulkPool, db, messaging, outbox, checks, informative } =
     await openServiceStore<Prisma.TransactionClient>({
       url: config.DATABASE_URL_WORKFLOW,
       createClient: (adapter) => new PrismaClient({ adapter }),
+      migrations,
       config,
       log,
+      metrics,
       onClose,
     });
 
   const temporal = createTemporal(config);
   onClose(temporal.close);
 
-  const owners = entityOwners(config, onClose);
+  const owners = entityOwners(config, onClose, metrics);
   const definitions = definitionStore(db);
   const entities = entityStore(db);
   const approvals = approvalStore(db);
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, clock, log);
-  const metrics = createMetrics('workflow');
   const pageReads = turnsAt(PAGE_READS);
   const [batchItems, ownedBatchItems] = [turnsAt(BATCH_ITEMS), turnsAt(BATCH_ITEMS)];
   measurePlaces(metrics, {
@@ -76,8 +80,9 @@ export async function compose(
     what: 'delegations',
     limit: TENANT_DELEGATIONS_MAX,
   });
-  const transitions = new TransitionService({ entities, owners, schedule, clock, quota });
+  const transitions = new TransitionService({ entities, approvals, owners, schedule, clock, quota });
   const approvalTimers = new ApprovalTimers({ approvals, schedule, transitions, clock, log });
+  const verifications = new Verifications({ approvals, transitions, clock, log });
 
   const ownerServices = [...new Set(Object.values(config.WORKFLOW_ENTITY_OWNERS))];
   const consumer = eventConsumer('workflow', subscriptions(ownerServices), db, messaging, log);
@@ -108,6 +113,7 @@ export async function compose(
     history: historyStore(db),
     transitions,
     approvalTimers,
+    verifications,
     knownPermissions: [...permissions, ...config.WORKFLOW_EXTRA_PERMISSIONS],
   };
 }

@@ -43,7 +43,7 @@ export const WorkflowConfig = z.object({
     .positive()
     .default(15)
     .describe(
-      'How often Temporal’s timers are started for steps of approvals that come soon, and overdue steps are performed.',
+      'How often Temporal’s timers are started for steps of approvals that come soon, overdue steps are performed, and requests end whose entity is gone.',
     ),
 });
 

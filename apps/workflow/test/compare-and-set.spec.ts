@@ -25,7 +25,7 @@ describe('a change of an entity that was read before', () => {
     (await entityStore(service.db).read({ tenantId, entityType, entityId }, { userId: 'ada', now: at }))
       .snapshot;
 
-  const commit = async (
+  const tryCommit = (
     tenantId: string,
     entityId: string,
     snapshot: EntitySnapshot,
@@ -35,8 +35,9 @@ describe('a change of an entity that was read before', () => {
     const change = changeOf(event, { entityType, entityId, actor, comment: null, at });
     const result = { outcome: 'Completed', resultingState: 'Submitted' } as const;
     const operation = { operationId, result };
-    return (await entityStore(service.db).commit(tenantId, snapshot, change, operation)).outcome;
+    return entityStore(service.db).commit(tenantId, snapshot, change, operation);
   };
+  const commit = async (...of: Parameters<typeof tryCommit>) => (await tryCommit(...of)).outcome;
 
   const rowsOf = (tenantId: string): Promise<Rows> =>
     service.db.inTenant(tenantId, async (tx) => {
@@ -75,6 +76,16 @@ describe('a change of an entity that was read before', () => {
     },
   );
 
+  it('that is not written says how often the entity had been moved, by which a lost race is known', async () => {
+    const [tenantId, entityId] = [newId(), newId()];
+    const first = await read(tenantId, entityId);
+    expect(await tryCommit(tenantId, entityId, first)).toEqual({ outcome: 'committed' });
+    const second = await read(tenantId, entityId);
+    expect(await tryCommit(tenantId, entityId, first)).toEqual({ outcome: 'changed', movesBefore: 1 });
+    expect(await tryCommit(tenantId, entityId, second)).toEqual({ outcome: 'committed' });
+    expect(await tryCommit(tenantId, entityId, second)).toEqual({ outcome: 'changed', movesBefore: 2 });
+  });
+
   it('is not written where another definition applies now', async () => {
     const tenantId = newId();
     const entityId = newId();
@@ -86,7 +97,7 @@ describe('a change of an entity that was read before', () => {
         VALUES (${tenantId}::uuid, ${entityType}, 1, NULL, ${at}::timestamptz, 'ada')`,
     );
 
-    expect(await commit(tenantId, entityId, snapshot)).toBe('changed');
+    expect(await tryCommit(tenantId, entityId, snapshot)).toEqual({ outcome: 'changed', movesBefore: 0 });
     expect(await rowsOf(tenantId)).toEqual({ entity: 0, move: 0, executed_operation: 0, outbox: 0 });
   });
 

@@ -1,6 +1,15 @@
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
+import { behindLock } from '@plinth/testing/behind-a-lock';
+import { Client } from 'pg';
+import { definitionLockKeys } from '../src/store/definition-versions';
+import {
+  beginningOfOpenTransactions,
+  countStatesEnteredSince,
+  countStatesInUse,
+  isCountedSince,
+} from '../src/store/states-in-use';
 import { orderDefinition } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
 
@@ -355,6 +364,104 @@ describe('workflow definitions', () => {
     });
     expect(refused.status).toBe(409);
     expect(refused.body.strandedStates).toEqual({ Closed: 1 });
+  });
+
+  it('of the platform keep nobody waiting where they strand entities or wait themselves, and count none where they lose no state', async () => {
+    const platform = service.as(host());
+    const plain = service.as(aCaller());
+    const entityType = 'Parcel';
+    const transitions = [{ name: 'Send', from: 'New', to: 'Sent' }];
+    await platform.put(`/workflow/definitions/${entityType}`, { initialState: 'New', transitions });
+    await plain.post(`/workflow/${entityType}/1/transition`, { targetState: 'Sent' });
+    const held = new Client({ connectionString: service.database!.adminUrl });
+    await held.connect();
+    try {
+      const [key] = definitionLockKeys(HOST_TENANT_ID, entityType);
+      await held.query('BEGIN');
+      await held.query('SELECT pg_advisory_xact_lock_shared($1::bigint)', [key]);
+      const refused = await platform.put(`/workflow/definitions/${entityType}`, {
+        initialState: 'New',
+        transitions: [{ name: 'Drop', from: 'New', to: 'Dropped' }],
+      });
+      expect(refused.body.strandedStates).toEqual({ Sent: 1 });
+
+      const waiting = await platform.put(`/workflow/definitions/${entityType}`, {
+        initialState: 'New',
+        transitions: [...transitions, { name: 'Stop', from: 'New', to: 'Stopped' }],
+      });
+      expect([waiting.status, waiting.headers.has('retry-after')]).toEqual([503, true]);
+      // It ended before a statement that takes too long would.
+      expect(waiting.body.detail).toBe('The database is busy or restarting; try again.');
+
+      await held.query('ROLLBACK; BEGIN; LOCK TABLE entity');
+      const saved = await platform.put(`/workflow/definitions/${entityType}`, {
+        initialState: 'New',
+        transitions: [...transitions, { name: 'Drop', from: 'New', to: 'Dropped' }],
+      });
+      expect(saved.status).toBe(200);
+    } finally {
+      await held.end();
+    }
+  });
+
+  it('of the platform are refused for an entity whose move was open while entities were counted', async () => {
+    const platform = service.as(host());
+    const { tenantId } = aCaller();
+    const entityType = 'Cargo';
+    const save = (to: string) =>
+      platform.put(`/workflow/definitions/${entityType}`, {
+        initialState: 'New',
+        transitions: [{ name: 'Move', from: 'New', to }],
+      });
+    await save('Sent');
+    const [key] = definitionLockKeys(HOST_TENANT_ID, entityType);
+    const moving = [
+      { text: 'SELECT pg_advisory_xact_lock_shared($1::bigint)', values: [key] },
+      {
+        text: `INSERT INTO entity (tenant_id, entity_type, entity_id, state, revision, moves, changed_at)
+               VALUES ($1, $2, '1', 'Sent', 1, 1, now())`,
+        values: [tenantId, entityType],
+      },
+      {
+        text: `INSERT INTO outbox (tenant_id, id, name, subject, payload, occurred_at)
+               VALUES ($1, gen_random_uuid(), 'workflow.transition-executed', $2 || '/1',
+                 jsonb_build_object('entityType', $2, 'entityId', '1'), clock_timestamp())`,
+        values: [tenantId, entityType],
+      },
+    ];
+    const [refused] = await behindLock(service.database!.adminUrl, moving, () => save('Dropped'));
+    expect([refused!.status, refused!.body.strandedStates]).toEqual([409, { Sent: 1 }]);
+  });
+
+  it('keep moves waiting for no more entities than changed meanwhile', async () => {
+    const { tenantId } = aCaller();
+    const [entityType, states] = ['Crate', ['Sent']];
+    const governed = { tenantId: HOST_TENANT_ID, entityType, states };
+    const admin = new Client({ connectionString: service.database!.adminUrl });
+    await admin.connect();
+    await admin.query(
+      `INSERT INTO entity (tenant_id, entity_type, entity_id, state, revision, moves, changed_at)
+       SELECT $1, $2, n::text, 'New', 1, 1, now() FROM generate_series(1, 1000) AS n`,
+      [tenantId, entityType],
+    );
+    await admin.end();
+    await service.db.inTenant(HOST_TENANT_ID, async (tx) => {
+      const rowsRead = async () => {
+        const [row] = await tx.$queryRawUnsafe<[{ rows: number }]>(
+          `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows
+           FROM pg_stat_xact_user_tables WHERE relname = 'entity'`,
+        );
+        return row.rows;
+      };
+      const since = await beginningOfOpenTransactions(tx);
+      const before = await rowsRead();
+      expect(await countStatesInUse(tx, governed)).toEqual(new Map());
+      expect((await rowsRead()) - before).toBeGreaterThanOrEqual(1_000);
+      const counted = await rowsRead();
+      expect(await isCountedSince(tx, HOST_TENANT_ID, entityType, since)).toBe(true);
+      expect(await countStatesEnteredSince(tx, governed, since)).toEqual(new Map());
+      expect((await rowsRead()) - counted).toBeLessThan(100);
+    });
   });
 
   it('of a tenant are replaced by the platform’s when they are withdrawn', async () => {

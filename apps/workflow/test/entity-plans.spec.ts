@@ -16,6 +16,7 @@ import { definitionStore } from '../src/store/definition-store';
 import { entityStore } from '../src/store/entity-store';
 import { historyStore } from '../src/store/history-store';
 import { recordOwnerMove } from '../src/store/owner-move-store';
+import { requireVerification } from '../src/store/request-verification';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
@@ -39,10 +40,11 @@ async function fillEntities(admin: Client, tenantId: string, count: number): Pro
       SELECT $1, 'Invoice', n::text, 1, gen_random_uuid(), CASE WHEN n % 2 = 0 THEN gen_random_uuid() END, 'Submit',
         'Draft', 'Submitted', now(), 'ada', 'Ada'`,
     approval: `(tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state, requested_by,
-        requested_by_name, requested_at, approver_users, needed, escalate_users, is_reminded, is_escalated, next_step_at, "end")
+        requested_by_name, requested_at, approver_users, needed, escalate_users, is_reminded, is_escalated, next_step_at,
+        verify_at, "end")
       SELECT $1, gen_random_uuid(), 'Invoice', n::text, 'Approve', 'Submitted', 'Approved', 'ada', 'Ada',
         now() + n * interval '1 second', '{grace}', 1, '{}', false, false,
-        now() + n * interval '1 second', CASE WHEN n % 2 = 1 THEN 'Approved' END`,
+        now() + n * interval '1 second', now() + n * interval '1 second', CASE WHEN n % 2 = 1 THEN 'Approved' END`,
     approval_vote: `(tenant_id, approval_id, seat, voter_id, voted_at)
       SELECT $1, (SELECT id FROM approval WHERE tenant_id = $1 AND entity_id = '1'), n::text, n::text, now()`,
     delegation: `(tenant_id, id, delegator_id, delegator_name, permissions, delegate_id, from_at, until_at, created_at)
@@ -78,7 +80,8 @@ async function move(db: Database, tenantId: string): Promise<void> {
       },
     );
     expect(moved).toBeDefined();
-    expect(await entities.findOperation(tenantId, { operationId: newId() }, newId())).toBeUndefined();
+    const asked = { id: newId(), entityType: 'Invoice', entityId, targetState: 'Submitted', userId: 'ada' };
+    expect(await entities.findOperation(tenantId, { operationId: newId() }, asked)).toBeUndefined();
   }
 }
 
@@ -153,6 +156,18 @@ async function approve(db: Database, tenantId: string): Promise<void> {
   await commit({ kind: 'request', approval }, 'grace');
   await approvals.remind(tenantId, approval);
   await approvals.escalate(tenantId, approval);
+  const gone = { id: newId(), name: 'billing.entity-gone', tenantId, subject: entityId, sequence: 2 };
+  const payload = { entityType: 'Invoice', entityIds: [newId(), entityId] };
+  const event = { ...gone, occurredAt: at.toISOString(), actorId: null, actorName: null, deliveryCount: 1 };
+  await db.inTenant(tenantId, (tx) => requireVerification(tx, { ...event, payload }));
+  const [now, later] = [new Date(), new Date(Date.now() + 60_000)];
+  const claimed = await approvals.claimVerifications(tenantId, now, {
+    until: later,
+    without: ['Order'],
+    limit: 1,
+  });
+  expect(claimed).toMatchObject([{ entityType: 'Invoice', verifyAt: later }]);
+  await approvals.recordVerified(tenantId, claimed[0]!);
   expect(await approvals.findOpen(tenantId, approval.id)).toBeDefined();
   await commit({ kind: 'agree', approval, seat: 'ada', given: 1 }, 'ada');
   await commit({ kind: 'approve', approval, seat: 'alan' }, 'alan');
@@ -170,7 +185,10 @@ async function approve(db: Database, tenantId: string): Promise<void> {
   await delegations.delete({ tenantId, operationId: newId() }, delegation.id, () => undefined);
 }
 
-/** Reads an inbox of approvals: its total, and a page of a filter, look through all open ones. */
+/**
+ * Reads inboxes of approvals, of one for whom all open ones wait and of one for whom none does: a total, and a page of a
+ * filter, look through all that wait for the reader.
+ */
 async function readInbox(db: Database, tenantId: string): Promise<void> {
   const { waitingFor } = approvalStore(db);
   const caller = aCaller({ tenantId, userId: 'grace', permissions: ['Invoices.Approve'] });
@@ -181,6 +199,10 @@ async function readInbox(db: Database, tenantId: string): Promise<void> {
     const after = [requestedAt.toISOString(), id];
     const next = await waitingFor(caller, at, { ...list, after });
     expect(next.rows).toHaveLength(2);
+    const other = aCaller({ tenantId, userId: '17', permissions: ['Orders.Approve'] });
+    const { rows: none, delegators } = await waitingFor(other, new Date(), list);
+    expect(none).toEqual([]);
+    expect(delegators).toHaveLength(1);
   }
 }
 
@@ -188,12 +210,13 @@ async function readInbox(db: Database, tenantId: string): Promise<void> {
 async function read(db: Database, tenantId: string): Promise<void> {
   const history = historyStore(db);
   const entity = { tenantId, entityType: 'Invoice', entityId: '17' };
-  await history.page(entity, { before: undefined, offset: 0, limit: 2 });
-  await history.page(entity, { before: 2, offset: 0, limit: 1 });
+  await history.page(entity, { isNewestFirst: true, after: undefined, offset: 0, limit: 2 });
+  await history.page(entity, { isNewestFirst: true, after: 2, offset: 0, limit: 1 });
   const approvals = approvalStore(db);
   expect(await approvals.tenantsWithDue(at)).toEqual([]);
   const due = await approvals.findDue(tenantId, LATER, undefined, 1);
   expect(await approvals.findDue(tenantId, LATER, due[0], 1)).toHaveLength(1);
+  expect(await approvals.tenantsToVerify(at)).toEqual([]);
   await approvals.findComing(at, new Date(at.getTime() + 60_000), 1);
   const delegations = delegationStore(db, { take: () => undefined });
   const given = await delegations.ofUser(tenantId, '17', at);

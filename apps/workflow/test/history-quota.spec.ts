@@ -30,7 +30,7 @@ describe('the quota of history', () => {
   });
 
   it('counts a transition once, also where its transaction is repeated', async () => {
-    const { entities, owners, clock } = service;
+    const { entities, approvals, owners, clock } = service;
     const repeating: EntityStore = {
       ...entities,
       change: (key, reader, operationId, decide) =>
@@ -43,8 +43,9 @@ describe('the quota of history', () => {
     const caller = aCaller();
     const transitions = new TransitionService({
       entities: repeating,
+      approvals,
       owners,
-      schedule: { start: () => undefined, end: () => undefined },
+      schedule: { start: async () => undefined, end: async () => undefined },
       clock,
       quota: { take: (tenantId) => void taken.push(tenantId) },
     });

@@ -41,6 +41,24 @@ describe('the history of an entity', () => {
     expect((await history('?pageSize=1000')).body.items).toHaveLength(25);
   });
 
+  it('is read from either end, in pages and by cursor', async () => {
+    const newestFirst = statesOf((await history('?pageSize=100&sort=-transitionedAt')).body);
+    expect(newestFirst).toHaveLength(25);
+    const oldestFirst: string[] = [];
+    for (const page of [1, 2, 3])
+      oldestFirst.push(...statesOf((await history(`?sort=transitionedAt&pageSize=10&page=${page}`)).body));
+    expect(oldestFirst).toEqual([...newestFirst].reverse());
+    const byCursor: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body }: Awaited<ReturnType<typeof history>> = await history(
+        `?sort=transitionedAt&pageSize=10&cursor=${cursor}`,
+      );
+      byCursor.push(...statesOf(body));
+      cursor = body.nextCursor;
+    }
+    expect(byCursor).toEqual(oldestFirst);
+  });
+
   it('is read by cursor without gaps or repetitions while it grows', async () => {
     const move = (targetState: string) =>
       service.as(caller).post('/workflow/Invoice/growing/transition', { targetState });

@@ -23,12 +23,12 @@ const approval: fc.Arbitrary<Approval> = fc.record({
   targetState: fc.constant('Approved'),
   requestedBy: userId,
   requestedByName: fc.constant(''),
-  requestedAt: fc.constant(NOW),
+  requestedAt: fc.constantFrom(inHours(-2), inHours(-1), NOW),
   comment: fc.constant(null),
   entityVersion: fc.constant(null),
   approverPermission: fc.option(permission),
   approverUsers: users,
-  needed: fc.constant(9),
+  needed: fc.constantFrom(1, 2, 9),
   remindAt: fc.constant(null),
   escalateAt: fc.constant(null),
   escalatePermission: fc.option(permission),
@@ -54,6 +54,35 @@ const delegation = fc
   })
   .filter(({ delegatorId, delegateId, from, until }) => delegatorId !== delegateId && from < until);
 
+/** An open request; it has fewer agreements than it needs. */
+const openRequest = fc
+  .record({ approval, votes })
+  .map((request) => ({ ...request, votes: request.votes.slice(0, request.approval.needed - 1) }));
+
+/** As lists show requests, oldest first. */
+const byAge = (one: Approval, other: Approval): number =>
+  one.requestedAt.getTime() - other.requestedAt.getTime() || (one.id < other.id ? -1 : 1);
+
+/** The ids of all pages, one after another. */
+async function walk(http: ReturnType<Workflow['as']>, sort: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const { body } = await http.get(
+      `/workflow/approvals?pageSize=2&sort=${sort}&cursor=${encodeURIComponent(cursor)}`,
+    );
+    ids.push(...body.items.map(({ id }: { id: string }) => id));
+    cursor = body.nextCursor;
+  }
+  return ids;
+}
+
+const toRow = (tenantId: string, row: Approval) => ({
+  ...row,
+  tenantId,
+  approverUsers: [...row.approverUsers],
+  escalateUsers: [...row.escalateUsers],
+});
+
 describe('the inbox of approvals', () => {
   let service: Workflow;
   beforeAll(async () => {
@@ -62,7 +91,7 @@ describe('the inbox of approvals', () => {
   afterAll(() => service.close());
 
   it('shows a request to exactly those from whom the domain would take an agreement', async () => {
-    const requests = fc.array(fc.record({ approval, votes }), { minLength: 1, maxLength: 6 });
+    const requests = fc.array(openRequest, { minLength: 1, maxLength: 6 });
     const delegations = fc.array(delegation, { maxLength: 3 });
     const permissionsOf = fc.record({ ann: held, bob: held, cem: held, dee: held });
     await fc.assert(
@@ -70,13 +99,7 @@ describe('the inbox of approvals', () => {
         const tenantId = newId();
         await service.db.inTenant(tenantId, async (tx) => {
           await tx.approval.createMany({
-            data: open.map(({ approval: row }) => ({
-              ...row,
-              tenantId,
-              entityId: row.id,
-              approverUsers: [...row.approverUsers],
-              escalateUsers: [...row.escalateUsers],
-            })),
+            data: open.map(({ approval: row }) => ({ ...toRow(tenantId, row), entityId: row.id })),
           });
           await tx.approvalVote.createMany({
             data: open.flatMap(({ approval: { id }, votes: all }) =>
@@ -103,11 +126,115 @@ describe('the inbox of approvals', () => {
           const decidable = open.filter(
             (request) => 'seat' in seatToAgree(request.approval, request.votes, caller, delegators),
           );
-          expect(shown.toSorted()).toEqual(decidable.map(({ approval: { id } }) => id).toSorted());
+          const oldestFirst = decidable.map((request) => request.approval).sort(byAge);
+          expect(shown).toEqual(oldestFirst.map(({ id }) => id));
           expect(body.totalCount).toBe(decidable.length);
+          if (user !== 'ann') continue;
+          expect(await walk(service.as(caller), 'requestedAt')).toEqual(shown);
+          expect(await walk(service.as(caller), '-requestedAt')).toEqual(shown.toReversed());
         }
       }),
       { numRuns: Number(process.env['PLINTH_TEST_INBOXES'] ?? 40) },
     );
+  });
+
+  describe('by filter', () => {
+    const tenantId = newId();
+    const caller = aCaller({ tenantId, userId: 'eve', permissions: ['Workflow.Transitions.Read'] });
+    const [one] = fc.sample(approval, 1) as [Approval];
+    const found = ['Order-1', 'order-2', 'my order', 'per%cent', 'per_cent', 'percent', 'back\\slash'];
+    const rows: Approval[] = found.map((entityId, index) => ({
+      ...one,
+      id: newId(),
+      entityId,
+      entityType: ['Order', 'Invoice'][index % 2]!,
+      requestedBy: ['ann', 'bob', 'Ann'][index % 3]!,
+      requestedAt: inHours(-(index % 4)),
+      needed: 1,
+      approverUsers: ['eve'],
+    }));
+    beforeAll(() =>
+      service.db.inTenant(tenantId, (tx) =>
+        tx.approval.createMany({ data: rows.map((row) => toRow(tenantId, row)) }),
+      ),
+    );
+
+    const has = (row: Approval, text: string) => row.entityId.toLowerCase().includes(text);
+    const age = ({ requestedAt }: Approval) => (NOW.getTime() - requestedAt.getTime()) / 3_600_000;
+    const [hourAgo, twoHoursAgo] = [inHours(-1).toISOString(), inHours(-2).toISOString()];
+    it.each<[string, string, (row: Approval) => boolean]>([
+      ['entityId.eq', 'Order-1', ({ entityId }) => entityId === 'Order-1'],
+      ['entityType.eq', 'Invoice', ({ entityType }) => entityType === 'Invoice'],
+      ['entityId.in', 'percent,my order,none', ({ entityId }) => ['percent', 'my order'].includes(entityId)],
+      ['requestedBy.in', 'Ann,bob', ({ requestedBy }) => requestedBy !== 'ann'],
+      ['entityId.contains', 'ORDER', (row) => has(row, 'order')],
+      ['entityId.contains', 'r%c', (row) => has(row, 'r%c')],
+      ['entityId.contains', 'r_c', (row) => has(row, 'r_c')],
+      ['entityId.contains', 'k\\s', (row) => has(row, 'k\\s')],
+      ['entityId.startsWith', 'oRder', ({ entityId }) => entityId.toLowerCase().startsWith('order')],
+      ['entityId.startsWith', '%', () => false],
+      ['entityId.endsWith', 'ORDER', ({ entityId }) => entityId.toLowerCase().endsWith('order')],
+      ['entityId.endsWith', '_cent', ({ entityId }) => entityId.endsWith('_cent')],
+      ['requestedAt.eq', hourAgo, (row) => age(row) === 1],
+      ['requestedAt.gt', hourAgo, (row) => age(row) < 1],
+      ['requestedAt.gte', hourAgo, (row) => age(row) <= 1],
+      ['requestedAt.lt', hourAgo, (row) => age(row) > 1],
+      ['requestedAt.lte', hourAgo, (row) => age(row) >= 1],
+      ['requestedAt.between', `${twoHoursAgo},${hourAgo}`, (row) => age(row) === 1 || age(row) === 2],
+    ])('%s=%s shows what it means', async (filter, value, isShown) => {
+      const { body } = await service
+        .as(caller)
+        .get(`/workflow/approvals?filter[${filter}]=${encodeURIComponent(value)}`);
+
+      const shown = rows.filter(isShown).sort(byAge);
+      expect(body.items.map(({ id }: { id: string }) => id)).toEqual(shown.map(({ id }) => id));
+      expect(body.totalCount).toBe(shown.length);
+    });
+
+    it('several of them hold together', async () => {
+      const { body } = await service
+        .as(caller)
+        .get('/workflow/approvals?filter[entityType.eq]=Order&filter[requestedBy.eq]=ann');
+      const shown = rows.filter((row) => row.entityType === 'Order' && row.requestedBy === 'ann').sort(byAge);
+      expect(body.items.map(({ id }: { id: string }) => id)).toEqual(shown.map(({ id }) => id));
+      expect(shown.length).toBeGreaterThan(0);
+    });
+  });
+
+  it('knows who may decide while a request is open, and those whom it escalates to from then on', async () => {
+    const tenantId = newId();
+    const listed = () =>
+      service.db.inTenant(
+        tenantId,
+        (tx) =>
+          tx.$queryRaw<{ approver: string }[]>`SELECT approver FROM approval_approver ORDER BY approver`,
+      );
+    const [request] = fc.sample(approval, 1) as [Approval];
+    const key = { tenantId_id: { tenantId, id: request.id } };
+    const change = (data: object) =>
+      service.db.inTenant(tenantId, (tx) => tx.approval.update({ where: key, data }));
+    await service.db.inTenant(tenantId, (tx) =>
+      tx.approval.create({
+        data: {
+          ...request,
+          tenantId,
+          approverUsers: ['ann'],
+          approverPermission: null,
+          escalateUsers: ['ann', 'bob'],
+          escalatePermission: 'Orders.Escalate',
+          isEscalated: false,
+        },
+      }),
+    );
+    expect(await listed()).toEqual([{ approver: 'user:ann' }]);
+    await change({ isEscalated: true });
+    expect((await listed()).map(({ approver }) => approver)).toEqual([
+      '*',
+      'permission:Orders.Escalate',
+      'user:ann',
+      'user:bob',
+    ]);
+    await change({ end: 'Approved', endedAt: NOW });
+    expect(await listed()).toEqual([]);
   });
 });

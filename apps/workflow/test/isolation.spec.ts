@@ -59,6 +59,7 @@ describe('the isolation of tenants in workflow', () => {
         'entity',
         'move',
         'approval',
+        'approval_approver',
         'approval_vote',
         'delegation',
         'operation',

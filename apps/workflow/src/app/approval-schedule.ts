@@ -1,7 +1,10 @@
 import type { Approval } from '../domain/approval';
 
-/** Schedules timers for what is due soon. Where it fails, the background task processes it a little later. */
+/**
+ * Schedules timers for what is due soon. Where it fails, which is only logged, the background task processes it a
+ * little later. The promises tell when it was tried.
+ */
 export interface ApprovalSchedule {
-  start(tenantId: string, approval: Approval): void;
-  end(approval: Approval): void;
+  start(tenantId: string, approval: Approval): Promise<void>;
+  end(tenantId: string, approval: Approval): Promise<void>;
 }

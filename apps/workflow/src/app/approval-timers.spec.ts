@@ -5,6 +5,8 @@ import { ApprovalTimers } from './approval-timers';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 
+const notCalled = () => Promise.reject(new Error('is not called'));
+
 /** Stands for the database: approvals of tenants, all of which are to be escalated. */
 function start(idsByTenant: Record<string, readonly string[]>, fails: (id: string) => boolean) {
   const open = new Map(
@@ -32,8 +34,8 @@ function start(idsByTenant: Record<string, readonly string[]>, fails: (id: strin
   };
   const timers = new ApprovalTimers({
     approvals: approvals as ApprovalStore,
-    schedule: { start: () => undefined },
-    transitions: { expire: () => Promise.reject(new Error('is not called')) },
+    schedule: { start: async () => undefined },
+    transitions: { expire: notCalled },
     clock: { now: () => NOW },
     log: silentLog(),
   });
@@ -41,6 +43,31 @@ function start(idsByTenant: Record<string, readonly string[]>, fails: (id: strin
 }
 
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
+
+describe('timers of what comes soon', () => {
+  it('are started a page at a time: the next one is read when those of this one were started', async () => {
+    const started = Promise.withResolvers<void>();
+    const timers = new ApprovalTimers({
+      approvals: {
+        findComing: async () => [{ tenantId: 'acme', approval: { id: 'one' } as Approval }],
+      } as Partial<ApprovalStore> as ApprovalStore,
+      schedule: { start: () => started.promise },
+      transitions: { expire: notCalled },
+      clock: { now: () => NOW },
+      log: silentLog(),
+    });
+    let isDone = false;
+    const pass = timers.startTimers().then((isMore) => {
+      isDone = true;
+      return isMore;
+    });
+    await new Promise(setImmediate);
+
+    expect(isDone).toBe(false);
+    started.resolve();
+    expect(await pass).toBe(false);
+  });
+});
 
 describe('approvals that are due', () => {
   it('do not wait for those that fail always, however many and overdue these are', async () => {

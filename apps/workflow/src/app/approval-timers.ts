@@ -24,7 +24,9 @@ const STEPS_MAX = 10;
 export class ApprovalTimers {
   /** Steps until then have timers, as far as this process knows. */
   private timersUntil: Date | undefined;
-  /** Where the next turn of a tenant begins, by tenant: what failed is tried again only behind all others that are due. */
+  /**
+   * Where the next turn of a tenant begins, by tenant: what failed is tried again only behind all others that are due.
+   */
   private readonly lastOfTurn = new Map<string, DueApproval>();
 
   constructor(
@@ -37,7 +39,10 @@ export class ApprovalTimers {
     },
   ) {}
 
-  /** Performs the steps that are due for one approval; returns the milliseconds to the next, or null where none comes soon. */
+  /**
+   * Performs the steps that are due for one approval; returns the milliseconds to the next, or null where none comes
+   * soon.
+   */
   async processDueSteps(tenantId: string, approvalId: string): Promise<number | null> {
     for (let performed = 0; performed < STEPS_MAX; performed++) {
       const approval = await this.deps.approvals.findOpen(tenantId, approvalId);
@@ -45,14 +50,15 @@ export class ApprovalTimers {
       const now = this.deps.clock.now();
       const step = dueStep(approval, now);
       if (step === undefined) return timerOf(approval, now);
-      await this.perform(step, tenantId, approval);
+      const waitMilliseconds = await this.perform(step, tenantId, approval);
+      if (waitMilliseconds !== undefined) return waitMilliseconds;
     }
     throw new Error(`the steps that are due for approval ${approvalId} do not end`);
   }
 
   /**
-   * Performs steps that are due for approvals of all tenants, of each as many as it has in one turn; returns whether more
-   * may be due.
+   * Performs steps that are due for approvals of all tenants, of each as many as it has in one turn; returns whether
+   * more may be due.
    */
   async processAllDueSteps(): Promise<boolean> {
     const now = this.deps.clock.now();
@@ -83,18 +89,21 @@ export class ApprovalTimers {
     const now = this.deps.clock.now();
     const until = new Date(now.getTime() + TIMER_MILLISECONDS_MAX);
     const coming = await this.deps.approvals.findComing(this.timersUntil ?? now, until, BATCH_SIZE);
-    for (const { tenantId, approval } of coming) this.deps.schedule.start(tenantId, approval);
+    await Promise.all(coming.map(({ tenantId, approval }) => this.deps.schedule.start(tenantId, approval)));
     const isFull = coming.length === BATCH_SIZE;
     this.timersUntil = (isFull && nextStepAt(coming.at(-1)!.approval)) || until;
     return isFull;
   }
 
-  private async perform(step: TimerStep, tenantId: string, approval: Approval): Promise<void> {
+  /** Returns the milliseconds after which it is to be tried again, where it cannot be performed yet. */
+  private async perform(step: TimerStep, tenantId: string, approval: Approval): Promise<number | undefined> {
     switch (step) {
       case 'remind':
-        return this.deps.approvals.remind(tenantId, approval);
+        await this.deps.approvals.remind(tenantId, approval);
+        return undefined;
       case 'escalate':
-        return this.deps.approvals.escalate(tenantId, approval);
+        await this.deps.approvals.escalate(tenantId, approval);
+        return undefined;
       case 'expire': {
         const { entityType, entityId } = approval;
         return this.deps.transitions.expire(tenantId, { entityType, entityId }, approval.id);
@@ -109,14 +118,21 @@ export function startApprovalTimers(
   seconds: number,
   log: Log,
 ): Close {
-  const work = async () => {
-    const isMoreDue = await approvalTimers.processAllDueSteps();
-    const isMoreComing = await approvalTimers.startTimers();
-    return isMoreDue || isMoreComing;
+  const intervalMilliseconds = seconds * 1_000;
+  // Apart, since Temporal may be away just when steps are overdue.
+  const tasks = [
+    backgroundTask(() => approvalTimers.processAllDueSteps(), {
+      name: 'overdue steps of approvals',
+      intervalMilliseconds,
+      log,
+    }),
+    backgroundTask(() => approvalTimers.startTimers(), {
+      name: 'timers of approvals',
+      intervalMilliseconds,
+      log,
+    }),
+  ];
+  return async () => {
+    await Promise.all(tasks.map((task) => task.close()));
   };
-  return backgroundTask(work, {
-    name: 'timers of approvals',
-    intervalMilliseconds: seconds * 1_000,
-    log,
-  }).close;
 }

@@ -10,6 +10,8 @@ export interface OwnerMove {
   comment: string | null;
   /** That was approved; null where any may be moved. */
   version: string | null;
+  /** After which it is not made any more; null where it may be made at any time. */
+  notAfter: Date | null;
 }
 
 export interface OwnerMoveResult {

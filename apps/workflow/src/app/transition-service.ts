@@ -4,21 +4,24 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { uuidFrom } from '@plinth/kernel/uuid-from';
+import { CallNotSent } from '@plinth/runtime/rpc/grpc';
 import { SYSTEM_ACTOR } from '../domain/actor';
-import { dueStep, type Approval } from '../domain/approval';
+import { dueStep, seatLeft, type Approval } from '../domain/approval';
 import { changeOf, type Change, type TransitionEvent } from '../domain/change';
 import type { DefinitionVersion } from '../domain/definition';
-import type { EntitySnapshot } from '../domain/entity-snapshot';
+import { isBeingMoved, type EntitySnapshot } from '../domain/entity-snapshot';
 import type { OwnerState } from '../domain/owner-state';
 import { entityChangedTooOften, entityTypeUnknown } from '../domain/problems';
 import { decide, optionsOf, type Effect, type Option, type TransitionCommand } from '../domain/transition';
 import {
   currentStateOf,
   isBeingApproved,
+  isOtherVersion,
   isOvertaken,
   transitionContextOf,
   type TransitionContext,
 } from '../domain/transition-context';
+import type { ApprovalStore, DueVerification } from '../store/approval-store';
 import type { Operation, OperationName } from '../store/entity-statements';
 import type { EntityStore, OperationResult, ReadEntity } from '../store/entity-store';
 import type { ApprovalSchedule } from './approval-schedule';
@@ -26,12 +29,27 @@ import type { EntityOwner, EntityOwners, OwnerMoveResult } from './entity-owner'
 
 /** Other requests may change what was read; so many times in a row mean that something is wrong. */
 const ATTEMPTS_MAX = 20;
-/** How often, and after how many milliseconds each, an entity is read again whose owner moved it by itself. */
-const RECORD_READINGS_MAX = 120;
-const RECORD_PAUSE = 25;
+/**
+ * After how many milliseconds each an entity is read again whose owner moved it by itself: mostly its event is on its
+ * way and here at once, but sometimes none will come.
+ */
+const RECORD_PAUSES = [25, 50, 100, 200, 400, 800, 1_600];
+/**
+ * For so long the owner may begin to make a move that was approved: longer than it is waited for, and than clocks
+ * differ. One that hears of it later, since the process that asks was frozen, does not make it.
+ */
+const APPLY_MILLISECONDS = 20_000;
+/**
+ * For so long nothing but its approval ends a request whose move the owner was asked to make. Longer by far than the
+ * owner may begin and a transaction of its own may stand still (60 s), so that no such move is still to come after it.
+ */
+const MOVE_MILLISECONDS = 120_000;
+/** What ends a request without the move that it asks for. */
+const ENDS_WITHOUT_MOVE: readonly TransitionEvent['kind'][] = ['deny', 'withdraw', 'expire'];
 
 export interface TransitionServiceDeps {
   entities: EntityStore;
+  approvals: Pick<ApprovalStore, 'recordVerified'>;
   owners: EntityOwners;
   schedule: ApprovalSchedule;
   clock: Clock;
@@ -93,8 +111,8 @@ export class TransitionService {
         ? await this.attemptWithOwner(caller, command, owner, decideOn)
         : await this.attempt(caller, command, decideOn);
       if (result) return result;
-      // The caller knew where the owner had moved the entity, but could not know that the request expired. Who agrees to what
-      // was changed must not request it by that: then its author could agree.
+      // The caller knew where the owner had moved the entity, but could not know that the request expired. Who agrees
+      // to what was changed must not request it by that: then its author could agree.
       if (event?.kind === 'overtake' && (event.isMoved || event.approval.requestedBy === caller.userId))
         movesBefore = undefined;
     }
@@ -102,8 +120,8 @@ export class TransitionService {
   }
 
   /**
-   * Executes by what this process last saw of the entity, in one round trip. Without a result where the entity must be read:
-   * it is not so any more, or the command is refused.
+   * Executes by what this process last saw of the entity, in one round trip. Without a result where the entity must be
+   * read: it is not so any more, or the command is refused.
    */
   private async executeRecalled(
     caller: Caller,
@@ -132,25 +150,69 @@ export class TransitionService {
     return { result, hasRoom: true };
   }
 
-  /** Ends a request for approval that expired. */
-  async expire(tenantId: string, entity: EntityName, approvalId: string): Promise<void> {
-    const now = this.deps.clock.now();
+  /**
+   * Ends a request for approval that expired. Returns the milliseconds after which it is to be tried again, where
+   * somebody approved it and the owner may be making the move.
+   */
+  async expire(tenantId: string, entity: EntityName, approvalId: string): Promise<number | undefined> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const now = this.deps.clock.now();
       const reader = { userId: SYSTEM_ACTOR.userId, now };
       const { snapshot } = await this.deps.entities.read({ tenantId, ...entity }, reader);
       const { approval } = snapshot;
-      if (approval?.id !== approvalId || dueStep(approval, now) !== 'expire') return;
+      if (approval?.id !== approvalId || dueStep(approval, now) !== 'expire') return undefined;
+      if (isBeingMoved(snapshot, now)) return snapshot.movingUntil!.getTime() - now.getTime();
+      // The process of who approved it may have ended before it recorded the move: the owner's event does that.
+      if (snapshot.movingUntil && (await this.isMovedByOwner(tenantId, approval))) return MOVE_MILLISECONDS;
       const { userId, userName } = SYSTEM_ACTOR;
       const context = { ...entity, actor: { userId, userName }, comment: null, at: this.deps.clock.now() };
       const change = changeOf({ kind: 'expire', approval }, context);
-      if ((await this.write(tenantId, snapshot, change)) === 'committed') return;
+      if ((await this.write(tenantId, snapshot, change)) === 'committed') return undefined;
     }
+    return undefined;
+  }
+
+  /**
+   * Asks the owner of an entity about an open request, and ends it as a decision would where it is overtaken: the owner
+   * has the entity no more, or what it has is not what the request was made for, as where it was made again. The
+   * request is to be verified again where the owner may be making the move that was approved, and where this fails.
+   */
+  async verify(tenantId: string, verification: DueVerification): Promise<void> {
+    const isVerified = await this.endIfOvertaken(tenantId, verification);
+    if (isVerified) await this.deps.approvals.recordVerified(tenantId, verification);
+  }
+
+  private async endIfOvertaken(
+    tenantId: string,
+    { id, entityType, entityId }: DueVerification,
+  ): Promise<boolean> {
+    if (!this.deps.owners.has(entityType)) return true;
+    const caller = { tenantId, ...SYSTEM_ACTOR, permissions: [] };
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const { snapshot, context } = await this.read(caller, { entityType, entityId });
+      const { approval } = snapshot;
+      if (approval?.id !== id) return true;
+      if (isBeingApproved(context)) return false;
+      if (!isOvertaken(context)) return true;
+      const event = overtakenBy(approval, context);
+      const change = this.changeOf(event, { entityType, entityId, comment: null }, caller, undefined);
+      if ((await this.write(tenantId, snapshot, change)) === 'committed') return true;
+    }
+    throw entityChangedTooOften();
+  }
+
+  private async isMovedByOwner(tenantId: string, approval: Approval): Promise<boolean> {
+    const { entityType, entityId, formerState } = approval;
+    const caller = { tenantId, ...SYSTEM_ACTOR, permissions: [] };
+    const ownerState = await this.deps.owners.get(entityType)?.describe(caller, { entityType, entityId });
+    if (!ownerState?.exists || ownerState.state === formerState) return false;
+    return !isOtherVersion({ approval, entityVersion: ownerState.version });
   }
 
   private async read(
     caller: Caller,
     { entityType, entityId }: EntityName,
-    operation?: OperationName,
+    operation?: TransitionCommand,
   ): Promise<Reading> {
     const { tenantId } = caller;
     const owner = this.deps.owners.get(entityType);
@@ -163,22 +225,25 @@ export class TransitionService {
     const first =
       operation?.operationId === undefined
         ? undefined
-        : await this.deps.entities.findOperation(
-            tenantId,
-            operation,
-            moveIdOf(tenantId, operation.operationId),
-          );
+        : await this.deps.entities.findOperation(tenantId, operation, {
+            ...entity,
+            id: moveIdOf(tenantId, operation.operationId),
+            targetState: operation.targetState,
+            userId: caller.userId,
+          });
     return this.readingOf(caller, entity, { ...read, first }, ownerState);
   }
 
   /**
-   * Reads an entity with an owner as soon as the moves are recorded that the owner made by itself, so that the history has
-   * them in their order. Events that take longer, as while NATS is away, are not waited for.
+   * Reads an entity with an owner as soon as the moves are recorded that the owner made by itself, so that the history
+   * has them in their order. Events that take longer, as while NATS is away, are not waited for, and who is refused
+   * waits for none: where the owner has it decides that.
    */
   private async readRecorded(caller: Caller, command: TransitionCommand): Promise<Reading> {
     let reading = await this.read(caller, command, command);
-    for (let more = RECORD_READINGS_MAX; reading.isBehind && !reading.first && more > 0; more--) {
-      await pause(RECORD_PAUSE);
+    for (const milliseconds of RECORD_PAUSES) {
+      if (!reading.isBehind || reading.first || !decide(command, reading.context).effect) break;
+      await pause(milliseconds);
       reading = await this.read(caller, command, command);
     }
     return reading;
@@ -218,10 +283,13 @@ export class TransitionService {
     if (first) return { result: first };
     if (snapshot.moves !== movesBefore || isBeingApproved(context))
       return { result: lostRaceResult(context) };
-    const overdue = overdueEventOf(context, this.deps.clock.now());
-    if (overdue) return { event: overdue };
+    const now = this.deps.clock.now();
+    const overdue = overdueEventOf(context, now);
     const { effect, ...result } = decide(command, context);
-    return { result, event: effect };
+    const event = overdue ?? effect;
+    if (event && ENDS_WITHOUT_MOVE.includes(event.kind) && isBeingMoved(snapshot, now))
+      return { result: lostRaceResult(context) };
+    return { result: overdue ? undefined : result, event };
   }
 
   /** One attempt, in one transaction; without a result when the decision must be made again. */
@@ -252,28 +320,83 @@ export class TransitionService {
     const { tenantId } = caller;
     const reading = await this.readRecorded(caller, command);
     const { result, event } = decideOn(reading);
-    if (!event) return { result };
-    if (result && (event.kind === 'move' || event.kind === 'approve'))
-      return { result: await this.moveByOwner(caller, command, owner, event, reading.snapshot, result) };
+    if (!event) {
+      const completed = await this.completeMove(caller, command, owner, reading);
+      return { result: completed === 'none' ? result : completed };
+    }
+    if (result && (event.kind === 'move' || event.kind === 'approve')) {
+      const moved = await this.moveByOwner(caller, command, owner, event, reading.snapshot, result);
+      return { result: moved === 'version-changed' ? undefined : moved };
+    }
     const change = this.changeOf(event, command, caller, result);
-    const commit = await this.write(tenantId, reading.snapshot, change, operationOf(command, result));
-    return { result: commit === 'committed' ? result : undefined, event };
+    const { opened, at: verifyAt } = change;
+    // The owner may have published that it is gone before there was a request to end.
+    const toWrite = opened ? { ...change, verifyAt } : change;
+    const commit = await this.write(tenantId, reading.snapshot, toWrite, operationOf(command, result));
+    if (commit !== 'committed') return { event };
+    // Where this fails, or the process ends before, the request is verified in the background.
+    if (opened) await this.verify(tenantId, { ...opened, verifyAt }).catch(() => undefined);
+    return { result, event };
   }
 
   /**
-   * The owner makes the move; the move it made is recorded, even if other changes happen meanwhile. Without a result where
-   * the entity is not what was approved: the next attempt ends the request.
+   * Records the move of an earlier attempt at the operation, after which the owner's response was lost, where its event
+   * is still on its way. The owner makes none any more for that. `none` where there was no such attempt; without a
+   * result where something happened to the entity since it was read, such as that event.
+   */
+  private async completeMove(
+    caller: Caller,
+    command: TransitionCommand,
+    owner: EntityOwner,
+    { snapshot, context, first, isBehind }: Reading,
+  ): Promise<OperationResult | 'none' | undefined> {
+    const { targetState: to } = command;
+    if (first || command.operationId === undefined || context.state !== to) return 'none';
+    const effect = await this.completedEffectOf(caller, command, snapshot, isBehind);
+    if (!effect) return 'none';
+    const result = { outcome: 'Completed', resultingState: to } as const;
+    const moved = await this.moveByOwner(caller, command, owner, effect, snapshot, result, new Date(0));
+    return moved === 'version-changed' ? 'none' : moved;
+  }
+
+  private async completedEffectOf(
+    { tenantId, userId }: Caller,
+    command: TransitionCommand,
+    snapshot: EntitySnapshot,
+    isBehind: boolean,
+  ): Promise<Extract<Effect, { kind: 'move' | 'approve' }> | undefined> {
+    const { approval, state, definition } = snapshot;
+    if (approval) {
+      const approvalId = await this.deps.entities.findCompletionAttempt(tenantId, command);
+      const seat = seatLeft(approval, snapshot, userId);
+      if (approvalId !== approval.id || seat === undefined) return undefined;
+      return { kind: 'approve', approval, seat };
+    }
+    if (!isBehind || !definition) return undefined;
+    const { transitions, initialState } = definition.definition;
+    const from = state ?? initialState;
+    const transition = transitions.find((one) => one.from === from && one.to === command.targetState);
+    return transition && { kind: 'move', transitionName: transition.name, from, to: transition.to };
+  }
+
+  /**
+   * The owner makes the move; the move it made is recorded, even if other changes happen meanwhile. `version-changed`
+   * where the entity is not what was approved: the next attempt ends the request. Without a result where something
+   * happened to it. While the owner is asked to make the move of a request, nobody ends the request otherwise; nor for
+   * a while after no response came, except where it surely was not asked.
    */
   private async moveByOwner(
     caller: Caller,
     command: TransitionCommand,
     owner: EntityOwner,
     effect: Extract<Effect, { kind: 'move' | 'approve' }>,
-    before: EntitySnapshot,
+    seen: EntitySnapshot,
     result: OperationResult,
-  ): Promise<OperationResult | undefined> {
+    makeUntil?: Date,
+  ): Promise<OperationResult | 'version-changed' | undefined> {
     const { entityType, entityId, comment, operationId } = command;
     const { tenantId } = caller;
+    const key = { tenantId, entityType, entityId };
     const isApproved = effect.kind === 'approve';
     const move = isApproved ? moveOf(effect.approval) : effect;
     const version = isApproved ? effect.approval.entityVersion : null;
@@ -281,20 +404,47 @@ export class TransitionService {
     const moveId = isApproved ? effect.approval.id : moveIdOf(tenantId, operationId);
     // What the owner does next, before its response is here, is later than this.
     const at = this.deps.clock.now();
-    const applied = await owner.apply(caller, { entityType, entityId, ...move, moveId, comment, version });
-    if (applied.outcome === 'VERSION_CHANGED') return undefined;
-    if (applied.outcome !== 'MOVED') return refusedMoveResult(applied, shownStateOf(before, applied));
+    const movingUntil = new Date(at.getTime() + MOVE_MILLISECONDS);
+    const notAfter = makeUntil ?? (isApproved ? new Date(at.getTime() + APPLY_MILLISECONDS) : null);
+    const before = isApproved
+      ? await this.deps.entities.setMovingUntil(key, seen, movingUntil, command)
+      : seen;
+    if (!before) return undefined;
+    const asked = { entityType, entityId, ...move, moveId, comment, version, notAfter };
+    const applied = await owner.apply(caller, asked).catch(async (error: unknown) => {
+      // As before: what another approver asked for, the owner may be making or have made.
+      if (isApproved && error instanceof CallNotSent)
+        await this.deps.entities.setMovingUntil(key, before, seen.movingUntil);
+      throw error;
+    });
+    if (applied.outcome === 'VERSION_CHANGED') return 'version-changed';
+    if (applied.outcome !== 'MOVED') {
+      // Unless the owner may be making the move for another approver.
+      if (isApproved && !isBeingMoved(seen, at)) {
+        const isStillOpen = await this.deps.entities.setMovingUntil(key, before, null);
+        if (!isStillOpen) return undefined;
+      }
+      return refusedMoveResult(applied, shownStateOf(before, applied));
+    }
     // The request of the other approver records the move, or the owner's event does.
     if (applied.movedBy !== caller.userId) return { ...result, outcome: 'InvalidTransition' };
 
+    const made = { id: moveId, entityType, entityId, targetState: move.to, userId: caller.userId };
     let snapshot = before;
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const change = this.changeOf(eventOf(effect, snapshot), command, caller, result, at);
-      const made = { ...change, ownerMoveId: moveId };
-      const commit = await this.write(tenantId, snapshot, made, operationOf(command, result));
-      if (commit === 'committed') return result;
-      if (commit === 'made-by-other')
-        return { outcome: 'InvalidTransition', resultingState: result.resultingState };
+      const overtaken = otherRequestThan(effect, snapshot);
+      // Where the move is recorded already, the request was made after it.
+      if (overtaken && !(await this.deps.entities.findOperation(tenantId, command, made))) {
+        const end = { kind: 'overtake', approval: overtaken, isMoved: true } as const;
+        await this.write(tenantId, snapshot, this.changeOf(end, command, caller, undefined));
+      } else {
+        const change = this.changeOf(eventOf(effect, snapshot), command, caller, result, at);
+        const ofOwner = { ...change, ownerMoveId: moveId };
+        const commit = await this.write(tenantId, snapshot, ofOwner, operationOf(command, result));
+        if (commit === 'committed') return result;
+        if (commit === 'made-by-other')
+          return { outcome: 'InvalidTransition', resultingState: result.resultingState };
+      }
       ({ snapshot } = await this.readEntity(caller, command));
     }
     // The owner's event gets it recorded.
@@ -326,9 +476,9 @@ export class TransitionService {
   }
 
   private schedule(tenantId: string, { opened, ended }: Change): void {
-    if (opened) this.deps.schedule.start(tenantId, opened);
+    if (opened) void this.deps.schedule.start(tenantId, opened);
     // Those of one that expired end by themselves.
-    if (ended && ended.end !== 'Expired') this.deps.schedule.end(ended.approval);
+    if (ended && ended.end !== 'Expired') void this.deps.schedule.end(tenantId, ended.approval);
   }
 }
 
@@ -349,10 +499,15 @@ const operationOf = (
 function overdueEventOf(context: TransitionContext, now: Date): TransitionEvent | undefined {
   const { approval } = context;
   if (!approval) return undefined;
-  if (isOvertaken(context))
-    return { kind: 'overtake', approval, isMoved: approval.formerState !== context.state };
+  if (isOvertaken(context)) return overtakenBy(approval, context);
   return dueStep(approval, now) === 'expire' ? { kind: 'expire', approval } : undefined;
 }
+
+const overtakenBy = (approval: Approval, { state }: TransitionContext): TransitionEvent => ({
+  kind: 'overtake',
+  approval,
+  isMoved: approval.formerState !== state,
+});
 
 const lostRaceResult = (context: TransitionContext): OperationResult => ({
   outcome: 'InvalidTransition',
@@ -381,6 +536,13 @@ function eventOf(
   if (effect.kind === 'move') return effect;
   return approval?.id === effect.approval.id ? effect : { kind: 'move', ...moveOf(effect.approval) };
 }
+
+/** A request that was made while the owner was asked to make this move, which overtook it. */
+const otherRequestThan = (
+  effect: Extract<Effect, { kind: 'move' | 'approve' }>,
+  { approval }: EntitySnapshot,
+): Approval | undefined =>
+  effect.kind === 'approve' && effect.approval.id === approval?.id ? undefined : approval;
 
 /** The same for every attempt at one operation, so that the owner makes the move once. */
 function moveIdOf(tenantId: string, operationId: string | undefined): string {

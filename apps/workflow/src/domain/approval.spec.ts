@@ -57,6 +57,11 @@ describe('the votes of a request', () => {
 });
 
 describe('the steps of time', () => {
+  const performed = {
+    remind: { isReminded: true },
+    escalate: { isEscalated: true },
+  };
+
   it('are due when the next one has come, and not before', () => {
     fc.assert(
       fc.property(anApproval, (approval) => {
@@ -74,7 +79,7 @@ describe('the steps of time', () => {
         const end = new Date(NOW + 11);
         for (let step = dueStep(now, end); step && step !== 'expire'; step = dueStep(now, end)) {
           taken.push(step);
-          now = { ...now, [step === 'remind' ? 'isReminded' : 'isEscalated']: true };
+          now = { ...now, ...performed[step] };
           expect(taken.length).toBeLessThanOrEqual(2);
         }
         expect(new Set(taken).size).toBe(taken.length);

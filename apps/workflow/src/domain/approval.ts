@@ -124,6 +124,22 @@ export function seatToAgree(
   return seat === undefined ? { reason: 'Somebody agreed in your place already.' } : { seat };
 }
 
+/**
+ * The seat from which a user may have agreed of whom only the id is known, who may hold each permission that gives one;
+ * undefined where there is none.
+ */
+export function seatLeft(
+  approval: Approval,
+  { votes, delegators }: { votes: readonly Vote[]; delegators: readonly Delegator[] },
+  userId: string,
+): string | undefined {
+  const permissions = [approval.approverPermission, approval.escalatePermission].filter(
+    (one) => one !== null,
+  );
+  const decision = seatToAgree(approval, votes, { userId, userName: userId, permissions }, delegators);
+  return 'seat' in decision ? decision.seat : undefined;
+}
+
 /** The seats this user could vote from, their own first. The requester's seat does not vote. */
 const seatsOf = (approval: Approval, caller: Person, delegators: readonly Delegator[]): string[] =>
   [caller, ...delegators.filter(({ userId }) => userId !== approval.requestedBy)]
@@ -147,7 +163,7 @@ function describeApprovers({ approverUsers, approverPermission }: Approval): str
   return parts.join(' and ');
 }
 
-/** What time alone does to a request. */
+/** What time does to a request without anybody who decides. */
 export type TimerStep = 'remind' | 'escalate' | 'expire';
 
 /** The step that is due now, the gravest first. */

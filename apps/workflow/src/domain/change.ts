@@ -23,7 +23,11 @@ export interface Change {
   move?: Move;
   /** The move as its owner made it. */
   ownerMoveId?: string;
+  /** Where its event stands among those of the owner, where that is known. */
+  ownerSequence?: number;
   opened?: Approval;
+  /** From when on the owner is asked whether it has the entity of the opened request still. */
+  verifyAt?: Date;
   /** `given` counts the votes with this one. */
   vote?: { approval: Approval; seat: string; given: number };
   ended?: { approval: Approval; end: ApprovalEnd };

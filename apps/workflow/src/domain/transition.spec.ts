@@ -80,8 +80,10 @@ const requestBy = (caller: Person) => ({ caller, now, approvalId: newId() });
 const start = (definition: Definition): EntityContext => ({
   definition,
   entityId: '1',
+  exists: true,
   state: definition.initialState,
   approval: undefined,
+  movingUntil: null,
   votes: [],
   delegators: [],
   objections: [],

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { permissions } from '@plinth/contracts/permissions';
 import { SaveWorkflowDefinitionRequest } from '@plinth/contracts/workflow/shapes';
 import { builtInDefinitions } from './definitions/built-in';
@@ -44,6 +45,34 @@ describe('a workflow definition', () => {
     }));
     expect(errorsIn({ initialState: 'S0', transitions: approved.slice(1) })).toEqual([
       expect.stringMatching(/^transitions: The definition has \d+ bytes as JSON; 262144 are allowed\.$/),
+    ]);
+  });
+
+  it('names no more users in a transition than each of hundreds of requests can keep', () => {
+    const users = (count: number, length: number) =>
+      Array.from({ length: count }, (_, index) => `${index}`.padEnd(length, 'é'));
+    const errorsWith = (approving: string[], escalated: string[]) =>
+      errorsIn({
+        initialState: 'A',
+        transitions: [
+          {
+            ...go,
+            requiresApproval: true,
+            approvers: { users: approving },
+            timers: { escalateAfterSeconds: 60, escalateTo: { users: escalated } },
+          },
+        ],
+      });
+    // As many as a list may have, of the usual length.
+    const usual = Array.from({ length: 100 }, () => randomUUID());
+    expect(errorsWith(usual, usual)).toEqual([]);
+    const named = (bytes: number) =>
+      `"Go" names users with ${bytes} bytes; 8192 are allowed, with those it escalates to.`;
+    expect(errorsWith(users(50, 100), usual)).toEqual([
+      expect.stringContaining(`transitions[0].approvers.users: ${named(13_510)}`),
+    ]);
+    expect(errorsWith(usual, users(50, 100))).toEqual([
+      expect.stringContaining(`transitions[0].timers.escalateTo.users: ${named(13_510)}`),
     ]);
   });
 

@@ -1,4 +1,8 @@
-import { DEFINITION_BYTES_MAX, PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
+import {
+  APPROVER_BYTES_MAX,
+  DEFINITION_BYTES_MAX,
+  PENDING_APPROVAL,
+} from '@plinth/contracts/workflow/shapes';
 import type { ValidationRule } from '@plinth/kernel/problem';
 import { builtInDefinitions } from './definitions/built-in';
 import {
@@ -153,6 +157,13 @@ function findTransitionErrors(
     add('.to', 'Format', `"${name}" stays in "${from}": approving and denying it would be the same.`);
   const approverError = requiresApproval ? findApproverError(approversOf(transition)) : undefined;
   if (approverError) add('.approvers', 'Range', `"${name}" can never be approved: ${approverError}`);
+  const tooLong = findTooLongApprovers(transition);
+  if (tooLong)
+    add(
+      tooLong.member,
+      'MaximumLength',
+      `"${name}" names users with ${tooLong.bytes} bytes; ${APPROVER_BYTES_MAX} are allowed, with those it escalates to.`,
+    );
   if (timers) findTimerErrors(timers).forEach((message) => add('.timers', 'Range', `"${name}": ${message}`));
   return errors;
 }
@@ -171,6 +182,20 @@ function findApproverError({ mode, count, users, permission }: Approvers): strin
   if (mode === 'Count' && permission === null && named < count!)
     return `${count} must agree and ${named} are named.`;
   return undefined;
+}
+
+/** The list with which the users of a transition become too long; definitions that were saved before work as they are. */
+function findTooLongApprovers({
+  approvers,
+  timers,
+}: Transition): { member: string; bytes: number } | undefined {
+  const bytesOf = (users: readonly string[] = []) =>
+    users.reduce((sum, user) => sum + Buffer.byteLength(user), 0);
+  const named = bytesOf(approvers?.users);
+  const bytes = named + bytesOf(timers?.escalateTo?.users);
+  if (bytes <= APPROVER_BYTES_MAX) return undefined;
+  const isFirst = named > APPROVER_BYTES_MAX;
+  return { member: isFirst ? '.approvers.users' : '.timers.escalateTo.users', bytes };
 }
 
 function findTimerErrors(timers: Timers): string[] {

@@ -12,29 +12,23 @@ import type { EventType } from '@plinth/kernel/event';
 import {
   appendToOutbox,
   compareAndWrite,
+  type ComparedChange,
   type NewEvent,
   type Writing,
 } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import { SYSTEM_ACTOR } from '../domain/actor';
 import type { Approval } from '../domain/approval';
 import type { Change } from '../domain/change';
 
-/** The statements of a change: where the decisive one finds nothing to change, the others have nothing to do. */
-export interface ChangeStatements {
-  decisive: Sql;
-  toOthers(isDecided: Sql): readonly Sql[];
-}
-
 /** Writes a change, and publishes what happened to an approval, then the move at its `position` in the history. */
-export const writeChange = (
+export const writeChange = <Found>(
   tx: RawStatements,
   tenantId: string,
   change: Change,
   position: number,
-  { decisive, toOthers }: ChangeStatements,
-): Writing => compareAndWrite(tx, decisive, toOthers, ...eventsOf(tenantId, change, position));
+  statements: ComparedChange,
+): Writing<Found> => compareAndWrite(tx, statements, ...eventsOf(tenantId, change, position));
 
 function eventsOf(tenantId: string, change: Change, position: number): NewEvent<EventType>[] {
   const events: NewEvent<EventType>[] = [];

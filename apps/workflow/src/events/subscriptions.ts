@@ -1,8 +1,12 @@
-import { entityMoved } from '@plinth/contracts/workflow/events';
+import { entityGone, entityMoved } from '@plinth/contracts/workflow/events';
 import { subscription, type Subscription } from '@plinth/runtime/messaging/subscription';
 import type { Prisma } from '../generated/client';
 import { recordOwnerMove } from '../store/owner-move-store';
+import { requireVerification } from '../store/request-verification';
 
-/** The moves that these services make of the entities they own. */
+/** What becomes of entities in these services, which own them: their moves, and that they are gone. */
 export const subscriptions = (ownerServices: readonly string[]): Subscription<Prisma.TransactionClient>[] =>
-  ownerServices.map((service) => subscription(entityMoved(service), recordOwnerMove));
+  ownerServices.flatMap((service) => [
+    subscription(entityMoved(service), recordOwnerMove),
+    subscription(entityGone(service), requireVerification),
+  ]);

@@ -1,6 +1,7 @@
 import { protoPackages } from '@plinth/proto/packages';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import { serviceClient } from '@plinth/runtime/rpc/grpc';
+import type { Registry } from 'prom-client';
 import type { EntityOwner, EntityOwners, OwnerMoveResult } from '../app/entity-owner';
 import { ownerResponseUnknown } from '../domain/problems';
 
@@ -14,6 +15,7 @@ export function entityOwners(
     CALLER_KEYS: readonly string[];
   },
   onClose: (close: Close) => void,
+  metrics: Registry,
 ): EntityOwners {
   const known = Object.entries(config.WORKFLOW_ENTITY_OWNERS).flatMap(([entityType, service]) => {
     const address = config.GRPC_SERVICES[service];
@@ -22,7 +24,7 @@ export function entityOwners(
   return new Map(
     known.map(({ entityType, service, address }) => {
       const { EntityOwner } = protoPackages.workflow.v1;
-      const client = serviceClient(service, EntityOwner, address, config.CALLER_KEYS);
+      const client = serviceClient(service, EntityOwner, address, config.CALLER_KEYS, metrics);
       onClose(client.close);
       return [entityType, toEntityOwner(client, service)];
     }),
@@ -39,9 +41,15 @@ const toEntityOwner = (
     return { exists, state, objections, version: version || null };
   },
 
-  async apply(caller, { comment, version, ...move }) {
+  async apply(caller, { comment, version, notAfter, ...move }) {
     const actor = { actorId: caller.userId, actorName: caller.userName };
-    const request = { ...move, ...actor, comment: comment ?? '', version: version ?? '' };
+    const request = {
+      ...move,
+      ...actor,
+      comment: comment ?? '',
+      version: version ?? '',
+      notAfter: notAfter?.toISOString() ?? '',
+    };
     const { outcome, state, movedBy } = await client.call('Apply', request, caller);
     if (!isKnown(outcome)) throw ownerResponseUnknown(service);
     return { outcome, state, movedBy: movedBy || caller.userId };

@@ -13,9 +13,11 @@ export function mountHistory(
   api.on(getHistory, async ({ params, list, caller: { tenantId } }) => {
     const { entityType } = params;
     if (!(await definitions.find(tenantId, entityType))) throw entityTypeUnknown(entityType);
-    const { offset, limit, after } = list;
-    const before = after === undefined ? undefined : Number(after[0]);
-    const { rows, totalCount } = await history.page({ tenantId, ...params }, { before, offset, limit });
+    const { sort, offset, limit } = list;
+    const isNewestFirst = sort.every(({ descending }) => descending);
+    const after = list.after && Number(list.after[0]);
+    const part = { isNewestFirst, after, offset, limit };
+    const { rows, totalCount } = await history.page({ tenantId, ...params }, part);
     const { items, nextCursor = null } = list.toPage(rows, totalCount, toHistoryResponse, ({ position }) => [
       position,
     ]);

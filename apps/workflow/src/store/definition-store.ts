@@ -7,7 +7,7 @@ import { runOnce } from '@plinth/runtime/postgres/run-once';
 import type { Definition, DefinitionVersion } from '../domain/definition';
 import { builtInDefinitions } from '../domain/definitions/built-in';
 import { definitionsTooLarge, tooManyDefinitions } from '../domain/problems';
-import { requireStatesStillUsed } from '../domain/states-in-use';
+import { requireNoneStranded, statesWithout } from '../domain/states-in-use';
 import { publishDefinitionChanged } from '../events/published';
 import { Prisma } from '../generated/client';
 import {
@@ -20,9 +20,15 @@ import {
   readVersions,
   builtInVersion,
   toVersion,
+  type DefinitionRow,
   type NewestVersions,
 } from './definition-versions';
-import { countStatesInUse } from './states-in-use';
+import {
+  beginningOfOpenTransactions,
+  countStatesEnteredSince,
+  countStatesInUse,
+  isCountedSince,
+} from './states-in-use';
 
 type Tx = Prisma.TransactionClient;
 
@@ -48,18 +54,33 @@ export const tagOf = ({ scope, version }: DefinitionVersion): string =>
   entityTag(`${scope.toLowerCase()}-${version}`);
 
 export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
-  /** Locks the type, so that no entity of it moves between the check and the new definition. */
+  /**
+   * Locks the type, so that no entity of it moves between the check and the new definition. Entities are counted before,
+   * while they move: a definition that strands some is refused without keeping anybody waiting, and behind the lock only
+   * those are counted that moved meanwhile.
+   * @param nextOf what applies afterwards; undefined where nothing changes
+   */
   const change = <Result>(
     caller: Caller,
     entityType: string,
-    work: (tx: Tx, versions: NewestVersions) => Promise<Result>,
+    nextOf: (versions: NewestVersions) => Pick<Definition, 'states'> | undefined,
+    work: (tx: Tx, versions: NewestVersions, stranded: ReadonlyMap<string, number>) => Promise<Result>,
   ): Promise<Result> =>
     db.inTenant(caller.tenantId, async (tx) => {
+      const { tenantId } = caller;
+      const read = async (since?: Date) => {
+        const versions = await readVersions(tx, tenantId, entityType);
+        const stranded = await countStranded(tx, tenantId, versions, nextOf(versions), since);
+        return { versions, stranded };
+      };
+      const since = await beginningOfOpenTransactions(tx);
+      const before = await read();
+      if (before.stranded.size > 0) return work(tx, before.versions, before.stranded);
       await lockDefinition(tx, caller, entityType);
-      return work(tx, await readVersions(tx, caller.tenantId, entityType));
+      const isCounted = await isCountedSince(tx, tenantId, entityType, since);
+      const { versions, stranded } = await read(isCounted ? since : undefined);
+      return work(tx, versions, stranded);
     });
-  const changeOnce: typeof change = (caller, entityType, work) =>
-    change(caller, entityType, (tx, versions) => runOnce(tx, caller, () => work(tx, versions)));
 
   return {
     find: (tenantId, entityType, version) =>
@@ -83,53 +104,92 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
       }),
 
     save: (caller, definition, { ifMatch, now, validate }) =>
-      change(caller, definition.entityType, async (tx, versions) => {
-        const { tenantId, userId } = caller;
-        const { entityType } = definition;
-        const row = {
-          tenantId,
-          entityType,
-          version: nextVersion(versions, tenantId),
-          body: definition as unknown as Prisma.InputJsonObject,
-          savedAt: now,
-          savedBy: userId,
-        };
-        const { version, isNew } = await runOnce(tx, caller, async () => {
-          const current = effectiveDefinition(versions, tenantId);
-          requireMatch(ifMatch, current && tagOf(current));
-          requireStatesStillUsed(definition, await countStatesInUse(tx, tenantId, entityType));
-          validate();
-          if (!isOfHost(caller)) await requireRoom(tx, tenantId, definition);
-          await tx.definition.create({ data: row });
-          await removeOldVersions(tx, row);
-          await publishDefinitionChanged(tx, caller, row, false);
-          return { version: row.version, isNew: current === undefined };
-        });
-        if (version === row.version) return { saved: toVersion(row), isNew };
-        // Of a retry; there may be newer versions.
-        const key = { tenantId, entityType, version };
-        const saved = await tx.definition.findUnique({ where: { tenantId_entityType_version: key } });
-        return { saved: toVersion(saved ?? { ...row, version }), isNew };
-      }),
+      change(
+        caller,
+        definition.entityType,
+        () => definition,
+        async (tx, versions, stranded) => {
+          const { tenantId, userId } = caller;
+          const { entityType } = definition;
+          const row = {
+            tenantId,
+            entityType,
+            version: nextVersion(versions, tenantId),
+            body: definition as unknown as Prisma.InputJsonObject,
+            savedAt: now,
+            savedBy: userId,
+          };
+          const { version, isNew } = await runOnce(tx, caller, async () => {
+            const current = effectiveDefinition(versions, tenantId);
+            requireMatch(ifMatch, current && tagOf(current));
+            requireNoneStranded(entityType, stranded);
+            validate();
+            if (!isOfHost(caller)) await requireRoom(tx, tenantId, definition);
+            await tx.definition.create({ data: row });
+            await removeOldVersions(tx, row);
+            await publishDefinitionChanged(tx, caller, row, false);
+            return { version: row.version, isNew: current === undefined };
+          });
+          if (version === row.version) return { saved: toVersion(row), isNew };
+          // Of a retry; there may be newer versions.
+          const key = { tenantId, entityType, version };
+          const saved = await tx.definition.findUnique({ where: { tenantId_entityType_version: key } });
+          return { saved: toVersion(saved ?? { ...row, version }), isNew };
+        },
+      ),
 
     withdraw: (caller, entityType, { ifMatch, now }) =>
-      changeOnce(caller, entityType, async (tx, versions) => {
-        const { tenantId, userId } = caller;
-        const current = effectiveDefinition(versions, tenantId);
-        const own = isOfHost(caller) ? versions.platform : versions.own;
-        if (!current || !own?.body) return false;
-        requireMatch(ifMatch, tagOf(current));
-        const fallback = isOfHost(caller)
-          ? builtInDefinitions.get(entityType)
-          : effectiveDefinition({ ...versions, own: undefined }, tenantId)?.definition;
-        const left = fallback ?? { ...current.definition, states: [] };
-        requireStatesStillUsed(left, await countStatesInUse(tx, tenantId, entityType));
-        const row = { tenantId, entityType, version: own.version + 1, savedAt: now, savedBy: userId };
-        await tx.definition.create({ data: { ...row, body: Prisma.DbNull } });
-        await publishDefinitionChanged(tx, caller, row, true);
-        return true;
-      }),
+      change(
+        caller,
+        entityType,
+        (versions) => definitionBehind(versions, caller),
+        (tx, versions, stranded) =>
+          runOnce(tx, caller, async () => {
+            const { tenantId, userId } = caller;
+            const current = effectiveDefinition(versions, tenantId);
+            const own = ownRow(versions, caller);
+            if (!current || !own?.body) return false;
+            requireMatch(ifMatch, tagOf(current));
+            requireNoneStranded(entityType, stranded);
+            const row = { tenantId, entityType, version: own.version + 1, savedAt: now, savedBy: userId };
+            await tx.definition.create({ data: { ...row, body: Prisma.DbNull } });
+            await publishDefinitionChanged(tx, caller, row, true);
+            return true;
+          }),
+      ),
   };
+}
+
+const ownRow = ({ own, platform }: NewestVersions, caller: Caller): DefinitionRow | undefined =>
+  isOfHost(caller) ? platform : own;
+
+/** What applies once a caller's own definition is withdrawn, with no states where there is nothing; undefined without one. */
+function definitionBehind(versions: NewestVersions, caller: Caller): Pick<Definition, 'states'> | undefined {
+  if (!ownRow(versions, caller)?.body) return undefined;
+  const behind = isOfHost(caller)
+    ? builtInDefinitions.get(versions.entityType)
+    : effectiveDefinition({ ...versions, own: undefined }, caller.tenantId)?.definition;
+  return behind ?? { states: [] };
+}
+
+/**
+ * How many entities are in states that a next definition does not have, by state. Entities are in states of the current
+ * one, so that nothing is counted where it loses none; of a type that none defines, their owner may have moved them anywhere.
+ * @param since counts only entities that may have changed since this time
+ */
+async function countStranded(
+  tx: Tx,
+  tenantId: string,
+  versions: NewestVersions,
+  next: Pick<Definition, 'states'> | undefined,
+  since?: Date,
+): Promise<ReadonlyMap<string, number>> {
+  if (!next) return new Map();
+  const current = effectiveDefinition(versions, tenantId)?.definition;
+  const states = current ? statesWithout(current.states, next) : null;
+  const governed = { tenantId, entityType: versions.entityType, states };
+  const used = await (since ? countStatesEnteredSince(tx, governed, since) : countStatesInUse(tx, governed));
+  return new Map(statesWithout(used.keys(), next).map((state) => [state, used.get(state)!]));
 }
 
 function jsonOfBuiltIn(entityType: string): DefinitionVersion<string> | undefined {
@@ -137,11 +197,17 @@ function jsonOfBuiltIn(entityType: string): DefinitionVersion<string> | undefine
   return version && { ...version, definition: JSON.stringify(version.definition) };
 }
 
+/** Behind one who waits for the platform's lock all moves of the type wait, also for a transaction that does not end. */
+const PLATFORM_LOCK_MILLISECONDS_MAX = '2000';
+
 /** A tenant's own definition changes beside everything that other tenants do; the platform's beside nothing. */
 async function lockDefinition(tx: Tx, caller: Caller, entityType: string): Promise<void> {
   const [platform, own] = definitionLockKeys(caller.tenantId, entityType);
-  if (isOfHost(caller)) await tx.$queryRaw`SELECT pg_advisory_xact_lock(${platform}::bigint)::text`;
-  else
+  if (isOfHost(caller)) {
+    await tx.$queryRaw`SELECT set_config('lock_timeout', ${PLATFORM_LOCK_MILLISECONDS_MAX}, true)`;
+    await tx.$queryRaw`SELECT pg_advisory_xact_lock(${platform}::bigint)::text`;
+    await tx.$queryRaw`SELECT set_config('lock_timeout', '0', true)`;
+  } else
     await tx.$queryRaw`
       SELECT pg_advisory_xact_lock_shared(${platform}::bigint)::text, pg_advisory_xact_lock(${own}::bigint)::text`;
 }

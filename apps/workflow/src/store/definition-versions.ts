@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
@@ -24,8 +24,7 @@ export const definitionLockKeys = (tenantId: string, entityType: string): [platf
   lockKey(`workflow-definition:${tenantId}:${entityType}`),
 ];
 
-const lockKey = (name: string): string =>
-  createHash('sha256').update(name).digest().readBigInt64BE().toString();
+const lockKey = (name: string): string => hash('sha256', name, 'buffer').readBigInt64BE().toString();
 
 /** The newest rows that an entity type depends on. */
 export interface NewestVersions {
@@ -122,8 +121,8 @@ export const stampOf = ({ own, platform }: NewestVersions): string =>
 export const isStampOf = (tenantId: string, entityType: string, stamp: string): Sql => {
   const [own, platform] = stamp.split('.');
   const isNewest = (owner: string, version: string | undefined) => sql`
-    coalesce((SELECT max(version) FROM definition
-      WHERE tenant_id = ${owner}::uuid AND entity_type = ${entityType}), 0) = ${version}::integer`;
+    coalesce((SELECT version FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = ${entityType}
+      ORDER BY version DESC LIMIT 1), 0) = ${version}::integer`;
   return tenantId === HOST_TENANT_ID
     ? isNewest(HOST_TENANT_ID, platform)
     : sql`${isNewest(tenantId, own)} AND ${isNewest(HOST_TENANT_ID, platform)}`;

@@ -37,7 +37,15 @@ export class EntityMemory {
     const definition = versions && effectiveDefinition(versions, tenantId);
     if (!definition) return undefined;
     const definitionStamp = stampOf(versions);
-    return { definition, definitionStamp, ...position, approval: undefined, votes: [], delegators: [] };
+    return {
+      definition,
+      definitionStamp,
+      ...position,
+      approval: undefined,
+      movingUntil: null,
+      votes: [],
+      delegators: [],
+    };
   }
 }
 

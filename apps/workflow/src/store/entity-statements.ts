@@ -2,8 +2,9 @@ import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { Writing } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import { send, sendQuery, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import {
+  findOperation,
   operationRecorded,
   recordOperation,
   requireSameBody,
@@ -27,6 +28,11 @@ import type { KnownDefinitions } from './known-definitions';
 /** `made-by-other`: the owner's move is recorded already, under another user. */
 export type CommitResult = 'committed' | 'made-by-other';
 
+/** How many moves an entity had before a change that was not written. */
+interface MovesBefore {
+  moves: number;
+}
+
 /** An operation that a change is to be recorded as the effect of. */
 export interface Operation<Result = unknown> extends OperationName {
   result: Result;
@@ -35,31 +41,15 @@ export interface Operation<Result = unknown> extends OperationName {
 /** An operation that may have been executed before. */
 export type OperationName = Pick<TransitionCommand, 'operationId' | 'operationBodyHash'>;
 
-/** Has the definition of a type stay as it is until the end of the transaction; what decides by it reads it after that. */
+/**
+ * Has the definition of a type stay as it is until the end of the transaction; what decides by it reads it after that.
+ */
 export const holdDefinition = (tx: RawStatements, tenantId: string, entityType: string): Promise<void> =>
   send(
     tx,
     'SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint)',
     ...definitionLockKeys(tenantId, entityType),
   );
-
-/** The same without waiting for it. Results in how many moves the entity had before what follows in the transaction. */
-export const holdDefinitionAndCountMoves = async (
-  tx: RawStatements,
-  { tenantId, entityType, entityId }: EntityKey,
-): Promise<number> => {
-  const [{ moves }] = await sendQuery<[{ moves: number }]>(
-    tx,
-    `SELECT pg_advisory_xact_lock_shared($1::bigint), pg_advisory_xact_lock_shared($2::bigint),
-       coalesce((SELECT moves FROM entity
-         WHERE tenant_id = $3::uuid AND entity_type = $4 AND entity_id = $5), 0) AS moves`,
-    ...definitionLockKeys(tenantId, entityType),
-    tenantId,
-    entityType,
-    entityId,
-  );
-  return moves;
-};
 
 /** An entity with its definition, its open request, what was agreed to it, and the result of an operation. */
 type EntityRow = {
@@ -68,14 +58,15 @@ type EntityRow = {
   revision: number | null;
   moves: number | null;
   approvalId: string | null;
+  movingUntil: Date | null;
   votes: Vote[] | null;
   delegators: Delegator[] | null;
   operation: ExecutedOperation<unknown> | null;
 } & Approval;
 
 /**
- * Reads an entity with everything a decision about it depends on, and the first attempt of an operation, as they were at
- * one instant. Bodies of definitions that are known are not read.
+ * Reads an entity with everything a decision about it depends on, and the first attempt of an operation, as they were
+ * at one instant. Bodies of definitions that are known are not read.
  * @throws Problem `idempotency-payload-mismatch` where the operation was executed with another body
  */
 export async function readEntity<Result>(
@@ -99,7 +90,8 @@ export async function readEntity<Result>(
     own?.version ?? null,
     platform?.version ?? null,
   );
-  const { definitions, state, revision, moves, approvalId, votes, delegators, operation, ...approval } = row;
+  const { definitions, state, revision, moves, approvalId, movingUntil, ...rest } = row;
+  const { votes, delegators, operation, ...approval } = rest;
   if (executing && operation) requireSameBody(executing, operation);
   const newest = (definitions ?? []).map((one) => {
     const recalled = one.tenantId === HOST_TENANT_ID ? platform : own;
@@ -121,16 +113,28 @@ export async function readEntity<Result>(
     revision: revision ?? 0,
     moves: moves ?? 0,
     approval: approvalId === null ? undefined : approval,
+    movingUntil,
     votes: votes ?? [],
     delegators: delegators ?? [],
   };
   return { snapshot, first: operation?.result as Result | undefined };
 }
 
+/** A request for approval, as columns of statements that the domain reads. */
+export const APPROVAL_COLUMNS = `
+  id, entity_type AS "entityType", entity_id AS "entityId", transition_name AS "transitionName",
+  former_state AS "formerState", target_state AS "targetState", requested_by AS "requestedBy",
+  requested_by_name AS "requestedByName", requested_at AS "requestedAt", comment,
+  entity_version AS "entityVersion", approver_permission AS "approverPermission",
+  approver_users AS "approverUsers", needed, remind_at AS "remindAt", escalate_at AS "escalateAt",
+  escalate_permission AS "escalatePermission", escalate_users AS "escalateUsers", is_reminded AS "isReminded",
+  is_escalated AS "isEscalated", expires_at AS "expiresAt"`;
+
 /** Each lookup finds its row by the whole key of what was found before it, whatever Postgres knows of the tables. */
 const SELECT_ENTITY = `
   SELECT (SELECT json_agg(newest) FROM (${SELECT_UNKNOWN_VERSIONS}) AS newest) AS definitions,
-    entity.state, entity.revision, entity.moves, entity.approval_id AS "approvalId", approval.*,
+    entity.state, entity.revision, entity.moves, entity.approval_id AS "approvalId",
+    entity.moving_until AS "movingUntil", approval.*,
     (SELECT jsonb_build_object('result', result, 'bodyHash', body_hash) FROM executed_operation
      WHERE tenant_id = $1::uuid AND operation_id = $4::text) AS operation,
     CASE WHEN entity.approval_id IS NOT NULL THEN (
@@ -143,24 +147,17 @@ const SELECT_ENTITY = `
         AND from_at <= $6::timestamptz AND until_at > $6::timestamptz) END AS delegators
   FROM (SELECT) AS wanted
   LEFT JOIN LATERAL (
-    SELECT state, revision, moves, approval_id FROM entity
+    SELECT state, revision, moves, approval_id, moving_until FROM entity
     WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3 LIMIT 1) AS entity ON true
   LEFT JOIN LATERAL (
-    SELECT id, entity_type AS "entityType", entity_id AS "entityId", transition_name AS "transitionName",
-      former_state AS "formerState", target_state AS "targetState", requested_by AS "requestedBy",
-      requested_by_name AS "requestedByName", requested_at AS "requestedAt", comment,
-      entity_version AS "entityVersion",
-      approver_permission AS "approverPermission", approver_users AS "approverUsers", needed,
-      remind_at AS "remindAt", escalate_at AS "escalateAt", escalate_permission AS "escalatePermission",
-      escalate_users AS "escalateUsers", is_reminded AS "isReminded", is_escalated AS "isEscalated",
-      expires_at AS "expiresAt"
+    SELECT ${APPROVAL_COLUMNS}
     FROM approval WHERE tenant_id = $1::uuid AND id = entity.approval_id LIMIT 1) AS approval ON true`;
 
 /**
- * Writes a change inside a transaction that holds the definition, and the operation that it is the effect of. The entity,
- * its history, its request, the operation and the events are one statement, which writes nothing where the entity is not
- * as it was read or `where` does not hold, and fails by a unique violation where another attempt at the same operation or
- * vote was faster.
+ * Writes a change inside a transaction that holds the definition, and the operation that it is the effect of. The
+ * entity, its history, its request, the operation and the events are one statement, which writes nothing where the
+ * entity is not as it was read or `where` does not hold, and fails by a unique violation where another attempt at the
+ * same operation or vote was faster.
  */
 export async function commitChange(
   tx: RawStatements,
@@ -169,7 +166,7 @@ export async function commitChange(
   change: Change,
   operation?: Operation,
   where: Sql = sql`true`,
-): Promise<CommitResult | Writing> {
+): Promise<CommitResult | Writing<MovesBefore>> {
   const { opened, vote, ended, move } = change;
   const executed = { ...operation, tenantId };
   const mover = change.ownerMoveId && (await findMover(tx, tenantId, change.ownerMoveId));
@@ -178,19 +175,25 @@ export async function commitChange(
     await recordOperation(tx, executed, operation?.result);
     return 'committed';
   }
+  requireOpenOrEnded(snapshot, change);
   const position = snapshot.moves + 1;
   return writeChange(tx, tenantId, change, position, {
     decisive: comparedAndSet(tenantId, snapshot, change, where),
     toOthers: (isDecided) =>
       [
-        opened && approvalOpened(tenantId, opened, isDecided),
+        opened && approvalOpened(tenantId, opened, change.verifyAt, isDecided),
         vote && voteCast(tenantId, vote, change, isDecided),
         ended && approvalEnded(tenantId, ended, change, isDecided),
         move && moveRecorded(tenantId, move, position, change, isDecided),
         operationRecorded(executed, operation?.result, isDecided),
       ].filter((statement) => statement !== undefined),
+    otherwise: movesBefore(tenantId, change),
   });
 }
+
+const movesBefore = (tenantId: string, { entityType, entityId }: Change): Sql => sql`
+  coalesce((SELECT moves FROM entity
+    WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}), 0) AS moves`;
 
 /** The user who made a move of the owner, where it is recorded already. */
 export const findMover = async (
@@ -206,7 +209,63 @@ export const findMover = async (
   return row?.userId;
 };
 
-/** The one place where an entity changes: only if nothing happened to it since it was read. */
+/** A request that is taken from its entity without an end would be open for ever, and no other could be made. */
+function requireOpenOrEnded({ approval }: EntitySnapshot, { approvalId, ended, ...change }: Change): void {
+  if (!approval || approvalId === approval.id || ended?.approval.id === approval.id) return;
+  throw new Error(`A change of ${change.entityType} ${change.entityId} does not end request ${approval.id}.`);
+}
+
+/**
+ * Says until when the owner may be making the move of the open request, or with null that it is not; only if nothing
+ * happened to the entity since it was read.
+ */
+export const setMovingUntil = (
+  tx: RawStatements,
+  { tenantId, entityType, entityId }: EntityKey,
+  { revision }: EntitySnapshot,
+  movingUntil: Date | null,
+): Promise<number> =>
+  tx.$executeRawUnsafe(
+    `UPDATE entity SET moving_until = $5::timestamptz, revision = revision + 1
+     WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3 AND revision = $4::integer`,
+    tenantId,
+    entityType,
+    entityId,
+    revision,
+    movingUntil,
+  );
+
+/** Records which request for approval an operation is about to complete, whether it does or not. */
+export async function recordCompletionAttempt(
+  tx: RawStatements,
+  { tenantId, operationId, operationBodyHash }: OperationName & { tenantId: string },
+  approvalId: string,
+): Promise<void> {
+  if (operationId === undefined) return;
+  await tx.$executeRawUnsafe(
+    `INSERT INTO executed_operation (tenant_id, operation_id, body_hash, result)
+     VALUES ($1::uuid, $2, $3, to_jsonb($4::text))
+     ON CONFLICT (tenant_id, operation_id) DO UPDATE SET result = EXCLUDED.result`,
+    tenantId,
+    completionAttemptOf(operationId),
+    operationBodyHash ?? null,
+    approvalId,
+  );
+}
+
+/** The request for approval that an operation was about to complete. */
+export async function findCompletionAttempt(
+  tx: RawStatements,
+  { tenantId, operationId, operationBodyHash }: OperationName & { tenantId: string },
+): Promise<string | undefined> {
+  if (operationId === undefined) return undefined;
+  const operation = { tenantId, operationId: completionAttemptOf(operationId), operationBodyHash };
+  return (await findOperation<string>(tx, operation))?.result;
+}
+
+const completionAttemptOf = (operationId: string): string => `${operationId}/approval`;
+
+/** The one place where the state of an entity changes: only if nothing happened to it since it was read. */
 function comparedAndSet(
   tenantId: string,
   { revision, moves }: EntitySnapshot,
@@ -221,7 +280,8 @@ function comparedAndSet(
         ${at}::timestamptz, 1 WHERE ${where} ON CONFLICT DO NOTHING`
     : sql`
       UPDATE entity SET state = ${state}, approval_id = ${approvalId}::uuid, moves = ${movesNow}::integer,
-        changed_at = ${at}::timestamptz, revision = revision + 1
+        changed_at = ${at}::timestamptz, revision = revision + 1,
+        moving_until = CASE WHEN approval_id = ${approvalId}::uuid THEN moving_until END
       WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}
         AND revision = ${revision}::integer AND ${where}`;
 }
@@ -230,27 +290,33 @@ const moveRecorded = (
   tenantId: string,
   { transitionName, previousState, newState, comment }: Move,
   position: number,
-  { entityType, entityId, ownerMoveId, actor, at }: Change,
+  { entityType, entityId, ownerMoveId, ownerSequence, actor, at }: Change,
   where: Sql,
 ): Sql => sql`
-  INSERT INTO move (tenant_id, entity_type, entity_id, position, id, owner_move_id, transition_name,
+  INSERT INTO move (tenant_id, entity_type, entity_id, position, id, owner_move_id, owner_sequence, transition_name,
     previous_state, new_state, transitioned_at, transitioned_by, transitioned_by_name, comment)
   SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, ${position}::integer, ${newId()}::uuid,
-    ${ownerMoveId ?? null}::uuid, ${transitionName}, ${previousState}, ${newState}, ${at}::timestamptz,
-    ${actor.userId}, ${actor.userName}, ${comment}
+    ${ownerMoveId ?? null}::uuid, ${ownerSequence ?? null}::bigint, ${transitionName}, ${previousState}, ${newState},
+    ${at}::timestamptz, ${actor.userId}, ${actor.userName}, ${comment}
   WHERE ${where}`;
 
-const approvalOpened = (tenantId: string, approval: Approval, where: Sql): Sql => sql`
+const approvalOpened = (
+  tenantId: string,
+  approval: Approval,
+  verifyAt: Date | undefined,
+  where: Sql,
+): Sql => sql`
   INSERT INTO approval (tenant_id, id, entity_type, entity_id, transition_name, former_state, target_state,
     requested_by, requested_by_name, requested_at, comment, entity_version, approver_permission, approver_users, needed,
-    remind_at, escalate_at, escalate_permission, escalate_users, is_reminded, is_escalated, expires_at, next_step_at)
+    remind_at, escalate_at, escalate_permission, escalate_users, is_reminded, is_escalated, expires_at, next_step_at,
+    verify_at)
   SELECT ${tenantId}::uuid, ${approval.id}::uuid, ${approval.entityType}, ${approval.entityId},
     ${approval.transitionName}, ${approval.formerState}, ${approval.targetState}, ${approval.requestedBy},
     ${approval.requestedByName}, ${approval.requestedAt}::timestamptz, ${approval.comment},
     ${approval.entityVersion}, ${approval.approverPermission}, ${approval.approverUsers}::text[], ${approval.needed}::integer,
     ${approval.remindAt}::timestamptz, ${approval.escalateAt}::timestamptz, ${approval.escalatePermission},
     ${approval.escalateUsers}::text[], ${approval.isReminded}::boolean, ${approval.isEscalated}::boolean,
-    ${approval.expiresAt}::timestamptz, ${nextStepAt(approval)}::timestamptz
+    ${approval.expiresAt}::timestamptz, ${nextStepAt(approval)}::timestamptz, ${verifyAt ?? null}::timestamptz
   WHERE ${where}`;
 
 const voteCast = (

@@ -1,7 +1,7 @@
 import type { TransitionOutcome } from '@plinth/contracts/workflow/shapes';
 import type { Writing } from '@plinth/runtime/messaging/outbox';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { findOperation } from '@plinth/runtime/postgres/run-once';
+import { findOperation, payloadMismatch } from '@plinth/runtime/postgres/run-once';
 import type { Change } from '../domain/change';
 import type { EntityKey, EntitySnapshot } from '../domain/entity-snapshot';
 import type { Prisma } from '../generated/client';
@@ -10,8 +10,10 @@ import { EntityMemory } from './entity-memory';
 import {
   commitChange,
   holdDefinition,
-  holdDefinitionAndCountMoves,
+  findCompletionAttempt,
   readEntity,
+  recordCompletionAttempt,
+  setMovingUntil,
   type CommitResult,
   type Operation,
   type OperationName,
@@ -45,8 +47,21 @@ export interface ChangeToWrite {
 export interface Commit {
   /** `changed`: something else happened to the entity, or another definition applies, since it was read. */
   outcome: CommitResult | 'changed';
-  /** How many moves the entity had before; not known where another attempt at the same operation was faster. */
-  movesBefore?: number;
+  /**
+   * How many moves the entity had before what was not written; not known where another attempt at the operation was
+   * faster.
+   */
+  movesBefore?: number | undefined;
+}
+
+/** A move that an owner is asked to make. */
+export interface AskedMove {
+  id: string;
+  entityType: string;
+  entityId: string;
+  targetState: string;
+  /** Who asks. */
+  userId: string;
 }
 
 export interface EntityStore {
@@ -66,14 +81,29 @@ export interface EntityStore {
     decide: (read: ReadEntity) => Decided,
   ): Promise<Decided | undefined>;
   /**
-   * The result of the first attempt of an operation on an entity with an owner. `ownerMoveId` is the move that it would
-   * have had the owner make, which counts also where the owner's response was lost.
+   * The result of the first attempt of an operation on an entity with an owner, or of the move that it would have had
+   * the owner make, which counts also where the owner's response was lost; so does that of a request which it
+   * completed.
+   * @throws Problem `idempotency-payload-mismatch` where the operation was executed with another body, as far as that is known
    */
   findOperation(
     tenantId: string,
     operation: OperationName,
-    ownerMoveId: string,
+    asked: AskedMove,
   ): Promise<OperationResult | undefined>;
+  /**
+   * Says until when the owner may be making the move of the open request, or with null that it is not, if the entity is
+   * still as it was seen. Results in how it is then.
+   * @param completing the operation that completes the request with that move
+   */
+  setMovingUntil(
+    key: EntityKey,
+    snapshot: EntitySnapshot,
+    movingUntil: Date | null,
+    completing?: OperationName,
+  ): Promise<EntitySnapshot | undefined>;
+  /** The request for approval for whose move an operation asked the owner; undefined where it asked for none. */
+  findCompletionAttempt(tenantId: string, operation: OperationName): Promise<string | undefined>;
   /** Writes a change if the entity is still as it was seen: state, history, approval, events and operation at once. */
   commit(
     tenantId: string,
@@ -123,16 +153,25 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
 
     recall: (key) => memory.recall(key),
 
-    findOperation: (tenantId, operation, ownerMoveId) =>
+    findOperation: (tenantId, operation, { id, ...asked }) =>
       db.inTenant(
         tenantId,
         async (tx) => {
           const done = await findOperation<OperationResult>(tx, { ...operation, tenantId });
           if (done) return done.result;
-          const made = await tx.move.findUnique({
-            where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } },
-          });
-          return made ? { outcome: 'Completed', resultingState: made.newState } : undefined;
+          const find = (ownerMoveId: string) =>
+            tx.move.findUnique({ where: { tenantId_ownerMoveId: { tenantId, ownerMoveId } } });
+          const approvalId = await findCompletionAttempt(tx, { ...operation, tenantId });
+          const made = (await find(id)) ?? (approvalId === undefined ? null : await find(approvalId));
+          // Another approver completed the request.
+          if (!made || made.transitionedBy !== asked.userId) return undefined;
+          // The event of an owner, by which it may have been recorded, knows no hash of a body.
+          const isAsked =
+            made.entityType === asked.entityType &&
+            made.entityId === asked.entityId &&
+            made.newState === asked.targetState;
+          if (!isAsked) throw payloadMismatch();
+          return { outcome: 'Completed', resultingState: made.newState };
         },
         'once',
       ),
@@ -156,19 +195,38 @@ export function entityStore(db: TenantDatabase<Prisma.TransactionClient>): Entit
       return decided;
     },
 
+    async setMovingUntil(key, snapshot, movingUntil, completing) {
+      const { tenantId } = key;
+      const { approval } = snapshot;
+      const set = await db.inTenant(
+        tenantId,
+        async (tx) => {
+          const changed = await setMovingUntil(tx, key, snapshot, movingUntil);
+          if (changed > 0 && completing && approval)
+            await recordCompletionAttempt(tx, { ...completing, tenantId }, approval.id);
+          return changed;
+        },
+        'once',
+      );
+      return set === 0 ? undefined : { ...snapshot, movingUntil, revision: snapshot.revision + 1 };
+    },
+
+    findCompletionAttempt: (tenantId, operation) =>
+      db.inTenant(tenantId, (tx) => findCompletionAttempt(tx, { ...operation, tenantId }), 'once'),
+
     async commit(tenantId, snapshot, change, operation) {
-      const { entityType, entityId } = change;
+      const { entityType } = change;
       const sent = await inTenant(tenantId, async (tx) => {
-        const movesBefore = holdDefinitionAndCountMoves(tx, { tenantId, entityType, entityId });
-        movesBefore.catch(() => undefined);
+        await holdDefinition(tx, tenantId, entityType);
         const applies = isStampOf(tenantId, entityType, snapshot.definitionStamp);
-        const committed = await commitChange(tx, tenantId, snapshot, change, operation, applies);
-        return { movesBefore, committed };
+        return { committed: await commitChange(tx, tenantId, snapshot, change, operation, applies) };
       });
       if (!sent) return { outcome: 'changed' };
-      const outcome = await outcomeOf(sent.committed);
+      const { committed } = sent;
+      const outcome = await outcomeOf(committed);
       if (outcome === 'committed') rememberWritten(tenantId, snapshot, change);
-      return { outcome, movesBefore: await sent.movesBefore };
+      const found = typeof committed === 'string' ? undefined : await committed.found;
+      return { outcome, movesBefore: found?.moves };
     },
   };
 }

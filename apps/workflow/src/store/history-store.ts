@@ -12,23 +12,23 @@ export interface HistoryRow {
 }
 
 export interface HistoryStore {
-  /** Newest first; `before` is the position to go on below. The total is a counter of the entity, never counted. */
+  /** By position; `after` is the one to go on behind. The total is a counter of the entity, never counted. */
   page(
     key: EntityKey,
-    part: { before: number | undefined; offset: number; limit: number },
+    part: { isNewestFirst: boolean; after: number | undefined; offset: number; limit: number },
   ): Promise<{ rows: HistoryRow[]; totalCount: number }>;
 }
 
 export const historyStore = (db: TenantDatabase<Prisma.TransactionClient>): HistoryStore => ({
-  page: (key, { before, offset, limit }) =>
+  page: (key, { isNewestFirst, after, offset, limit }) =>
     db.inTenant(key.tenantId, async (tx) => {
       const entity = await tx.entity.findUnique({ where: { tenantId_entityType_entityId: key } });
       if (!entity) return { rows: [], totalCount: 0 };
       // Positions have no gaps, so that a page at any depth is a range of the key.
-      const top = before === undefined ? entity.moves - offset : before - 1;
+      const before = isNewestFirst ? (after ?? entity.moves + 1) - offset : (after ?? 0) + offset + limit + 1;
       const rows = await tx.move.findMany({
-        where: { ...key, position: { lte: top, gt: top - limit } },
-        orderBy: { position: 'desc' },
+        where: { ...key, position: { lt: before, gte: before - limit } },
+        orderBy: { position: isNewestFirst ? 'desc' : 'asc' },
       });
       return { rows, totalCount: entity.moves };
     }),
