@@ -11,11 +11,14 @@ import { fieldsOf } from '@plinth/exchange/schema-fields';
 import { streamExport } from '@plinth/exchange/export/export-query';
 import type { RawRow } from '@plinth/exchange/import/convert-rows';
 import { openImportSession } from '@plinth/exchange/import/import-session';
+import { inTurnsOf } from '@plinth/exchange/in-turns';
 import { serveExchange } from '@plinth/exchange/serve-exchange';
+import { undoImport } from '@plinth/exchange/undo/undo-import';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
-import { inTenantConnection, retryConflicts } from '@plinth/runtime/postgres/postgres';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import { inTenantConnection, problemOfDatabase, retryConflicts } from '@plinth/runtime/postgres/postgres';
 import { awkwardTexts, openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
@@ -43,6 +46,16 @@ const byName = defineExchange({
 
 const columns = ['externalId', 'lastName', 'channel', 'company.externalId'];
 const start = { definition: 'Contacts.Contacts', columns, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
+
+const upsertingEachBatch = (caller: Caller, jobId: string) => ({
+  jobId,
+  mode: 'UPSERT' as const,
+  commit: 'EACH_BATCH' as const,
+  caller,
+  range: 0,
+  knowsDuplicates: false,
+  inTurns: inTurnsOf(new EventLoopTurns(), caller),
+});
 
 describe('imports and exports of contacts and companies', () => {
   let service: Contacts;
@@ -216,14 +229,9 @@ describe('imports and exports of contacts and companies', () => {
       const caller = aCaller();
       const jobId = newId();
       const session = await openImportSession(service, {
+        ...upsertingEachBatch(caller, jobId),
         definition: companiesExchange,
-        jobId,
         columns: ['externalId', 'name', 'kind', 'isActive'],
-        mode: 'UPSERT',
-        commit: 'EACH_BATCH',
-        caller,
-        range: 0,
-        knowsDuplicates: false,
       });
       const apply = async (number: number, before?: Promise<unknown>) => {
         const rows: RawRow[] = [[number + 1, `C-${number}`, 'Analytical Engines', 'Customer', 'true']];
@@ -269,12 +277,42 @@ describe('imports and exports of contacts and companies', () => {
     });
   });
 
+  it('wait only briefly for rows that another transaction holds, also where they are undone, and go on afterwards', async () => {
+    const caller = aCaller();
+    const database = { ...service, lockMilliseconds: 20 };
+    const nothing = () => undefined;
+    const jobId = newId();
+    const importRow = async (lastName: string, job: string) => {
+      const session = await openImportSession(database, {
+        ...upsertingEachBatch(caller, job),
+        definition: contactsExchange,
+        columns: ['externalId', 'lastName', 'channel'],
+      });
+      const batch = { number: 1, rows: [[2, 'H-1', lastName, 'Post'] as RawRow], duplicates: [] };
+      return session.apply(batch, await session.prepare(batch), { onSent: nothing, onWritten: nothing });
+    };
+    const undo = () => undoImport(database, { definition: contactsExchange, jobId, caller, after: 0 }).next();
+    await importRow('Lovelace', jobId);
+    const holding = await openBulkTransaction(service, caller.tenantId);
+    await holding.run(({ connection }) => connection.query('SELECT FROM contact FOR UPDATE'));
+
+    const again = newId();
+    const refusals = await Promise.allSettled([importRow('King', again), undo()]);
+    expect(refusals).toMatchObject([{ reason: { code: '55P03' } }, { reason: { code: '55P03' } }]);
+    for (const refusal of refusals)
+      expect(problemOfDatabase((refusal as PromiseRejectedResult).reason)?.kind).toBe('overloaded');
+
+    await holding.close();
+    expect(await importRow('King', again)).toMatchObject({ updated: 1, failed: 0 });
+    expect((await undo()).value).toMatchObject({ removed: 0, kept: [{ reason: 'ChangedSince' }] });
+  });
+
   it('send nothing more on the connection of a dry-run that is rolled back in the middle of a batch', async () => {
     const caller = aCaller();
     const connection = await service.bulkPool.connectFor(['plinth.tenant_id', caller.tenantId]);
     const query = jest.spyOn(connection, 'query');
     const database = { ...service, bulkPool: { connectFor: async () => connection } as unknown as FairPool };
-    const { transaction, close } = await openBulkTransaction(database, caller.tenantId);
+    const { run, close } = await openBulkTransaction(database, caller.tenantId);
     const importer = new BatchImporter(
       {
         definition: companiesExchange,
@@ -285,15 +323,17 @@ describe('imports and exports of contacts and companies', () => {
         caller,
         range: 0,
         knowsDuplicates: false,
+        inTurns: inTurnsOf(new EventLoopTurns(), caller),
       },
       new UnwrittenKeys(),
     );
     const rows: RawRow[] = [[2, 'C-1', 'Analytical Engines', 'Customer', 'true']];
     const batch = { number: 1, rows, duplicates: [] };
     const sent = Promise.withResolvers<void>();
-    const writing = importer.tryOut(transaction, batch, await importer.prepare(batch), {
-      onSent: sent.resolve,
-    });
+    const prepared = await importer.prepare(batch);
+    const writing = run((transaction) =>
+      importer.tryOut(transaction, batch, prepared, { onSent: sent.resolve }),
+    );
     await sent.promise;
     await Promise.all([expect(writing).rejects.toThrow('has ended'), close()]);
 
@@ -308,7 +348,7 @@ describe('imports and exports of contacts and companies', () => {
 
     afterEach(() => jest.restoreAllMocks());
 
-    const openDryRun = async (caller: Caller) => {
+    const openDryRun = async (caller: Caller, inTurns = inTurnsOf(new EventLoopTurns(), caller)) => {
       const session = await openImportSession(service, {
         definition: contactsExchange,
         jobId: newId(),
@@ -318,6 +358,7 @@ describe('imports and exports of contacts and companies', () => {
         caller,
         range: 0,
         knowsDuplicates: false,
+        inTurns,
       });
       let number = 0;
       const tryOut = async (...externalIds: string[]) => {
@@ -327,6 +368,32 @@ describe('imports and exports of contacts and companies', () => {
       };
       return { tryOut, close: session.close };
     };
+
+    it('are let go only when the batch ends that is being tried out', async () => {
+      const caller = aCaller();
+      const inTurns = inTurnsOf(new EventLoopTurns(), caller);
+      const batches = jest.spyOn(BatchImporter.prototype, 'tryOut');
+      const [waiting, turn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const dryRun = await openDryRun(caller, async (steps) => {
+        if (batches.mock.calls.length === 2) {
+          waiting.resolve();
+          await turn.promise;
+        }
+        return inTurns(steps);
+      });
+      const keysClosed = jest.spyOn(RecentKeys.prototype, 'close');
+      await dryRun.tryOut('N-1');
+
+      const trying = dryRun.tryOut('N-1', 'N-2').catch((error: unknown) => error);
+      await waiting.promise;
+      const { idleCount } = service.bulkPool;
+      const closing = dryRun.close();
+      await eventually(() => service.bulkPool.idleCount > idleCount);
+      expect(keysClosed).not.toHaveBeenCalled();
+      turn.resolve();
+      await Promise.all([trying, closing]);
+      expect(keysClosed).toHaveBeenCalledTimes(1);
+    });
 
     it('hold no row behind its batch, so that neither requests nor other dry-runs wait for it', async () => {
       const caller = aCaller();
@@ -533,7 +600,7 @@ describe('imports and exports of contacts and companies', () => {
     ['NEVER', 0],
   ] as const)('wake the relay once they have committed what they published (%s)', async (commit, woken) => {
     let wakes = 0;
-    const wakeable = { ...service, outbox: { wake: () => void wakes++ } };
+    const wakeable = { ...service, outbox: { place: () => 0n, wake: () => void wakes++ } };
     const watched = await openExchangeOwner([serveExchange([contactsExchange], wakeable)]);
 
     await watched.importRows(aCaller(), { ...start, commit }, [
@@ -638,7 +705,7 @@ describe('imports and exports of contacts and companies', () => {
 
     const { results } = await owner.importRows(caller, start, [rows]);
     const ofCompanies = queries.mock.calls.filter(([request]) =>
-      JSON.stringify(request).includes('AS related'),
+      String((request as { text?: string }).text ?? request).includes('AS related'),
     );
     queries.mockRestore();
 

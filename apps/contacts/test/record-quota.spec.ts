@@ -1,14 +1,22 @@
 import { newId } from '@plinth/kernel/uuid';
+import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
 import { grpcServices } from '../src/grpc/server';
 import { startContacts, type Contacts } from './start-contacts';
 
+const LEDGER_BYTES = 2_500;
+
 describe('the quotas of contacts and companies', () => {
   let service: Contacts;
   let owner: ExchangeOwner;
   beforeAll(async () => {
-    service = await startContacts({ environment: { CONTACTS_TENANT_RECORDS_MAX: '20' } });
+    service = await startContacts({
+      environment: {
+        CONTACTS_TENANT_RECORDS_MAX: '20',
+        EXCHANGE_TENANT_LEDGER_BYTES_MAX: String(LEDGER_BYTES),
+      },
+    });
     owner = await openExchangeOwner(grpcServices(service));
   });
   afterAll(async () => {
@@ -48,5 +56,57 @@ describe('the quotas of contacts and companies', () => {
       failed: 1,
       failures: [{ details: [{ code: 'Service:Validation:QuotaExceeded' }] }],
     });
+  });
+
+  const start = {
+    definition: 'Contacts.Companies',
+    columns: ['externalId', 'name', 'kind', 'isActive'],
+    mode: 'UPDATE' as const,
+    commit: 'EACH_BATCH' as const,
+  };
+  const row = (number: number, externalId: string) => [number, externalId, `${number}`, 'Customer', 'true'];
+
+  const keptOf = async (tenantId: string) =>
+    (
+      await inTenantConnection(service.pool, tenantId, (connection) =>
+        connection.query('SELECT batch_number AS batch, kept_bytes::int AS bytes FROM exchange_batch'),
+      )
+    ).rows;
+
+  it('end an import where there is no room for more rows as they were', async () => {
+    const caller = aCaller();
+    const ids = Array.from({ length: 6 }, (_, at) => `C-${at}`);
+    for (const externalId of ids) await service.as(caller).post('/companies', { ...company(), externalId });
+    await service.ledgerQuota.whenKnown(caller.tenantId, LEDGER_BYTES);
+    const rows = ids.map((id, at) => row(at + 2, id));
+
+    await expect(owner.importRows(caller, start, [rows.slice(0, 1), rows.slice(1)])).rejects.toMatchObject({
+      kind: 'too-large',
+    });
+
+    const [kept, ...more] = await keptOf(caller.tenantId);
+    expect([kept.batch, more]).toEqual([1, []]);
+    expect(kept.bytes).toBeGreaterThan(400);
+    expect(kept.bytes).toBeLessThan(LEDGER_BYTES / 2);
+  });
+
+  it('let an import of all rows or none begin with what the ledger has', async () => {
+    const rows = Array.from({ length: 12 }, (_, at) => row(at + 2, `none-${at}`));
+
+    const { results } = await owner.importRows(aCaller(), { ...start, commit: 'ALL_OR_NOTHING' }, [rows]);
+
+    expect(results).toMatchObject([{ skipped: 12 }]);
+  });
+
+  it('end an import, and a dry-run, where there is no room for more keys of rows that were not written', async () => {
+    const caller = aCaller();
+    const rows = Array.from({ length: 30 }, (_, at) => row(at + 2, `none-${at}`));
+    const importing = (options: object) =>
+      owner.importRows(caller, { ...start, ...options }, [rows.slice(0, 1), rows.slice(1)]);
+
+    await expect(importing({})).rejects.toMatchObject({ kind: 'too-large' });
+    await expect(importing({ commit: 'NEVER' })).rejects.toMatchObject({ kind: 'too-large' });
+
+    expect(await keptOf(caller.tenantId)).toEqual([{ batch: 1, bytes: 145 }]);
   });
 });

@@ -1,12 +1,12 @@
 import { ContactStage } from '@plinth/contracts/contacts/shapes';
-import { contactMoved } from '@plinth/contracts/contacts/events';
+import { contactGone, contactMoved } from '@plinth/contracts/contacts/events';
 import { contactWorkflowDefinition } from '@plinth/contracts/contacts/workflow-definition';
 import { newId } from '@plinth/kernel/uuid';
 import { protoPackages } from '@plinth/proto/packages';
 import { serveGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
 import { aCaller, TEST_KEYS } from '@plinth/testing/http';
 import { grpcServices } from '../src/grpc/server';
-import { aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
+import { aCompany, aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
 const connect = (port: number) =>
   serviceClient('contacts', protoPackages.workflow.v1.EntityOwner, `127.0.0.1:${port}`, TEST_KEYS);
@@ -101,6 +101,22 @@ describe('the stage of a contact', () => {
     expect(response).toMatchObject({ outcome: 'STATE_CHANGED', state: 'Prospect' });
   });
 
+  it('is not changed by a transition that comes too late, and one that came in time is told of', async () => {
+    const caller = aCaller();
+    const { id } = await aContact(service.as(caller), { phone: '1' });
+    const inMilliseconds = (more: number) => new Date(Date.now() + more).toISOString();
+    const [past, future] = [inMilliseconds(-1_000), inMilliseconds(60_000)];
+    const late = await owner.call('Apply', aTransition(id, { notAfter: past }), caller);
+    expect(late).toMatchObject({ outcome: 'STATE_CHANGED', state: 'Prospect' });
+
+    const transition = aTransition(id);
+    for (const notAfter of [future, past])
+      expect(await owner.call('Apply', { ...transition, notAfter }, caller)).toMatchObject({
+        outcome: 'MOVED',
+        state: 'Active',
+      });
+  });
+
   it('becomes Active only where the contact has an email or a phone number', async () => {
     const caller = aCaller();
     const { id } = await aContact(service.as(caller));
@@ -115,6 +131,19 @@ describe('the stage of a contact', () => {
     });
     expect(refused).toMatchObject({ outcome: 'STATE_CHANGED', state: 'Prospect' });
     expect(refused.reason).toContain('email or a phone number');
+  });
+
+  it('is that of no contact any more once it is deleted, which workflow is told; it is told of no company', async () => {
+    const { tenantId, ...caller } = aCaller();
+    const http = service.as({ ...caller, tenantId });
+    const { id } = await aContact(http);
+    const company = await aCompany(http);
+
+    expect((await http.delete(`/contacts/${id}`)).status).toBe(204);
+    expect((await http.delete(`/companies/${company.id}`)).status).toBe(204);
+
+    const gone = await eventsOf(service, tenantId, contactGone);
+    expect(gone.map(({ payload }) => payload)).toEqual([{ entityType: 'Contact', entityIds: [id] }]);
   });
 
   it('is unknown for contacts that do not exist or belong to another tenant', async () => {

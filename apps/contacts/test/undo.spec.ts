@@ -241,7 +241,13 @@ describe('undoing an import', () => {
       `UPDATE exchange_former SET kept_at = now() - interval '8 days 1 hour' WHERE job_id = '${jobId}'`,
     );
 
-    await deleteExpiredImports(service.pool, 7);
+    const deleted: string[] = [];
+    const deleteThem = (isClosed: () => boolean) =>
+      deleteExpiredImports(service.pool, 7, (table) => deleted.push(table), isClosed);
+    // What is closed meanwhile ends with its part.
+    await deleteThem(() => deleted.includes('exchange_key'));
+    expect(new Set(deleted)).toEqual(new Set(['exchange_key', 'exchange_former']));
+    await deleteThem(() => false);
 
     const { rows } = await query(
       tenantId,
@@ -250,6 +256,104 @@ describe('undoing an import', () => {
        UNION ALL SELECT job_id FROM exchange_key`,
     );
     expect(rows).toEqual(Array.from({ length: 5 }, () => ({ job_id: recent.jobId })));
+  });
+
+  it('is refused, and takes nothing back, where the deletion of the ledger has begun; one that runs keeps its ledger', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const six = (name: string) => Array.from({ length: 6 }, (_, at) => [row(at + 2, `${name}-${at}`, name)]);
+    const half = await owner.importRows(caller, start, six('half'));
+    const running = await owner.importRows(caller, start, six('running'));
+    const expire = (jobId: string, age: string) =>
+      query(
+        tenantId,
+        `UPDATE exchange_job SET changed_at = now() - interval '${age}' WHERE job_id = '${jobId}'`,
+      );
+    await expire(half.jobId, '20 days');
+    const deleted: string[] = [];
+    await deleteExpiredImports(
+      service.pool,
+      7,
+      (table, count) => count > 0 && deleted.push(table),
+      () => deleted.length > 0,
+    );
+    expect(deleted).toEqual(['exchange_write']);
+
+    await expect(owner.undoImport(caller, { definition, jobId: half.jobId })).rejects.toMatchObject({
+      kind: 'not-found',
+    });
+    expect(Object.keys(await names(caller))).toHaveLength(12);
+
+    await expire(running.jobId, '20 days');
+    const [last] = await owner.undoImport(caller, { definition, jobId: running.jobId, after: 1 });
+    expect(last).toBeUndefined();
+    await deleteExpiredImports(service.pool, 7);
+    expect(await owner.undoImport(caller, { definition, jobId: running.jobId })).toHaveLength(6);
+    expect(Object.values(await names(caller))).toEqual(Array.from({ length: 6 }, () => 'half'));
+  });
+
+  it('deletes an expired ledger in parts, however large it is, and without waiting for one that is in use', async () => {
+    const [caller, other] = [aCaller(), aCaller()];
+    await aCompany(service.as(caller), { externalId: 'A' });
+    const { jobId } = await owner.importRows(caller, start, [[row(2, 'A', 'x')]]);
+    const { jobId: usedId } = await owner.importRows(other, start, [[row(2, 'A', 'x')]]);
+    for (const { tenantId } of [caller, other])
+      await query(tenantId, `UPDATE exchange_job SET changed_at = now() - interval '8 days 1 hour'`);
+    const { tenantId } = caller;
+    await query(
+      tenantId,
+      `INSERT INTO exchange_key (tenant_id, job_id, key_hash, row_number)
+       SELECT '${tenantId}', '${jobId}', lpad(to_hex(n), 32, '0')::uuid, n FROM generate_series(1, 20_001) AS n`,
+    );
+    const keys = async () =>
+      Number((await query(tenantId, 'SELECT count(*) FROM exchange_key')).rows[0]!.count);
+    let deletion: Promise<unknown> | undefined;
+
+    await inTenantConnection(service.pool, other.tenantId, async (inUse) => {
+      await inUse.query('SELECT FROM exchange_job WHERE job_id = $1 FOR UPDATE', [usedId]);
+      await inTenantConnection(service.pool, tenantId, async (reader) => {
+        await reader.query('SELECT FROM exchange_key WHERE row_number = 20_001 FOR UPDATE');
+        deletion = deleteExpiredImports(service.pool, 7);
+        await eventually(async () => (await keys()) === 1);
+      });
+      await deletion;
+    });
+
+    const { rows } = await query(
+      tenantId,
+      `SELECT FROM exchange_job UNION ALL SELECT FROM exchange_write UNION ALL SELECT FROM exchange_batch
+       UNION ALL SELECT FROM exchange_former UNION ALL SELECT FROM exchange_key`,
+    );
+    expect(rows).toEqual([]);
+    expect((await query(other.tenantId, 'SELECT job_id FROM exchange_job')).rows).toEqual([
+      { job_id: usedId },
+    ]);
+  });
+
+  it.each([
+    [1_000, 1, []],
+    [1_001, 0, [{ reason: 'ChangedSince' }]],
+  ])('sees through %i later imports that were undone', async (undone, removed, kept) => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const { jobId } = await owner.importRows(caller, start, [[row(2, 'A', 'x')]]);
+    const later = await owner.importRows(caller, start, [[row(2, 'A', 'y')]]);
+    await owner.undoImport(caller, { definition, jobId: later.jobId });
+    // As if each had found the row as the undo of the one before had left it.
+    await query(
+      tenantId,
+      `INSERT INTO exchange_former (tenant_id, row_id, job_id, import_row, former, former_transaction,
+         restored_by_transaction)
+       SELECT tenant_id, row_id, gen_random_uuid(), 2, former, CASE n WHEN 2 THEN former_transaction ELSE 'undo ' || n - 1 END,
+         'undo ' || n
+       FROM exchange_former, generate_series(2, ${undone}) AS n WHERE job_id = '${later.jobId}'`,
+    );
+    await query(
+      tenantId,
+      `UPDATE exchange_former SET former_transaction = 'undo ${undone}' WHERE job_id = '${later.jobId}'`,
+    );
+
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([{ removed, kept }]);
   });
 
   it('agrees with a model after any sequence of imports, changes and undone imports', async () => {

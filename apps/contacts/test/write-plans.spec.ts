@@ -1,7 +1,8 @@
 import { systemClock } from '@plinth/kernel/clock';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
-import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { createPool, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { silentLog } from '@plinth/runtime/process/log';
 import { aCaller } from '@plinth/testing/http';
 import { firstRows } from '@plinth/testing/list-requests';
 import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
@@ -53,7 +54,14 @@ async function write(db: Database, caller: Caller): Promise<void> {
   const contact = { externalId, lastName: 'Lovelace', channel: 'Email', email: 'ada@example.com' } as const;
   const { id } = await contacts.create(operation(), { ...contact, company: { externalId: 'C-1' } });
   await contacts.update(operation(), id, { ...contact, company: { externalId } }, undefined);
-  const transition = { id: newId(), contactId: id, from: 'Prospect', to: 'Active', comment: null } as const;
+  const transition = {
+    id: newId(),
+    contactId: id,
+    from: 'Prospect',
+    to: 'Active',
+    comment: null,
+    notAfter: null,
+  } as const;
   expect(await stageTransitions(storing).apply(caller, transition)).toMatchObject({ applied: true });
   await contacts.delete(caller, id, undefined);
   await companies.delete(caller, companyId, undefined);
@@ -98,5 +106,32 @@ describe('the statements of a saved contact', () => {
     );
 
     expect(excessiveOf(reads, 1)).toEqual([]);
+  });
+
+  it('have names on their connections, but for those of lists, which callers shape', async () => {
+    const { tenantId } = aCaller();
+    const pool = createPool(database.url, silentLog(), { tenantConnections: 1 });
+    await onTenantDatabase(pool, createClient, async (db) => {
+      const unlimited = { take: () => undefined };
+      const companies = companyStore({
+        db,
+        clock: systemClock,
+        quotas: { contact: unlimited, company: unlimited },
+      });
+      await expect(companies.get(tenantId, newId())).rejects.toMatchObject({ kind: 'not-found' });
+      const named = () =>
+        db.inTenant(tenantId, (tx) =>
+          tx.$queryRawUnsafe<{ statement: string }[]>('SELECT statement FROM pg_prepared_statements'),
+        );
+      const before = await named();
+      expect(before.some(({ statement }) => statement.includes('"public"."company"'))).toBe(true);
+      for (const operator of ['eq', 'contains', 'gt'] as const)
+        await companies.list(tenantId, {
+          ...firstRows('createdAt', true, { wantsTotalCount: true }),
+          filters: [{ field: 'name', operator, values: ['Engines'] }],
+        });
+      expect(await named()).toEqual(before);
+    });
+    await pool.end();
   });
 });

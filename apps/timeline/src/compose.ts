@@ -3,9 +3,11 @@ import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
 import { openBlobStore } from '@plinth/runtime/blobs/open-blob-store';
+import { unrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { eventConsumer } from '@plinth/runtime/messaging/consumer';
+import { measureStream } from '@plinth/runtime/messaging/stream-metrics';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
@@ -13,6 +15,7 @@ import type { TimelineConfig } from './config';
 import { subscriptions } from './events/subscriptions';
 import { wakeSignal } from './events/wake-signal';
 import { PrismaClient, type Prisma } from './generated/client';
+import { migrations } from './generated/migrations';
 import { blobRecordStore } from './store/blob-record-store';
 import { dueEntries, startNotifyingDueEntries } from './store/due-entries';
 import { entryStore } from './store/entry-store';
@@ -31,18 +34,20 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: TimelineConfig, log: Log, onClose: (close: Close) => void) {
+  const metrics = createMetrics('timeline');
   const { pool, bulkPool, db, messaging, outbox, checks, informative } =
     await openServiceStore<Prisma.TransactionClient>({
       url: config.DATABASE_URL_TIMELINE,
       createClient: (adapter) => new PrismaClient({ adapter }),
+      migrations,
       config,
       log,
+      metrics,
       onClose,
     });
-  const cultures = createCallerCulture(config, log);
+  const cultures = createCallerCulture(config, log, metrics);
   onClose(cultures.close);
 
-  const metrics = createMetrics('timeline');
   const ofRows = { db, log, metrics };
   const entryQuota = new RowQuota({
     ...ofRows,
@@ -98,13 +103,22 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
 
   const streamReads = turnsAt(STREAM_READS);
   const pageReads = turnsAt(PAGE_READS);
-  measurePlaces(metrics, { 'stream-reads': streamReads, 'page-reads': pageReads });
+  // Of all processes that could, those of one service.
+  measureStream(metrics, messaging);
+  measurePlaces(metrics, {
+    'stream-reads': streamReads,
+    'page-reads': pageReads,
+  });
 
   const blobs = openBlobStore(config.BLOB_URL);
+  const unrecorded = unrecordedBlobs(db, blobs);
   const unused = unusedBlobs(db, blobs, systemClock);
   const unusedBlobCleanup = startUnusedBlobCleanup(unused, log);
   onClose(unusedBlobCleanup.close);
-  onClose(startInterruptedBlobCleanup({ blobs, clock: systemClock, config }, log).close);
+  onClose(
+    startInterruptedBlobCleanup({ blobs, unrecordedBlobs: unrecorded, clock: systemClock, config }, log)
+      .close,
+  );
   const health = new Health(checks, { informative: { ...informative, blobs: blobs.check }, log });
   return {
     config,
@@ -117,6 +131,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     health,
     metrics,
     blobs,
+    unrecordedBlobs: unrecorded,
     notificationSignal: signal,
     timelineSignal,
     cultures,

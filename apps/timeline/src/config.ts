@@ -16,10 +16,10 @@ export const TimelineConfig = z.object({
     'Followers that the entities of a tenant may have together.',
   ),
   TIMELINE_TENANT_PEOPLE_MAX: positiveInteger(100_000).describe(
-    'People whom the directory of a tenant knows; beyond it nobody new is suggested or named by id.',
+    'People whom the directory of a tenant knows; beyond it nobody new is suggested or named by id, or notified as one of many whom only mentions made follow.',
   ),
   TIMELINE_TENANT_NOTIFICATIONS_MAX: positiveInteger(10_000_000).describe(
-    'Notifications that the users of a tenant may have together; beyond it nobody is notified.',
+    'Notifications that the users of a tenant may have together; beyond it whom the directory knows, or who follows not only by a mention, is notified in exchange for their oldest one, and nobody else.',
   ),
   TIMELINE_SHARED_ENTRIES: flag(true).describe(
     'Whether what the system says of many entities at once is stored once; `false` while a version runs that does not read it.',

@@ -1,4 +1,5 @@
 import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
+import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { createPool, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -7,7 +8,7 @@ import { onTenantDatabase } from '@plinth/testing/on-tenant-database';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import type { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient, type Prisma } from '../src/generated/client';
-import { dueEntries } from '../src/store/due-entries';
+import { dueEntries, TENANTS_LISTED } from '../src/store/due-entries';
 import { entryStore } from '../src/store/entry-store';
 import { createNotifications } from '../src/store/notification-store';
 import { allEventsProcessed, aUser, mention, startTimeline, type Timeline } from './start-timeline';
@@ -17,16 +18,18 @@ type Database = TenantDatabase<Prisma.TransactionClient>;
 const MANY = 1_200;
 const unlimited = { take: () => undefined, tryTake: () => true };
 
-/** Adds followers, and one who comes later than any entry. */
-const addFollowers = (db: Database, tenantId: string, entityId: string, count: number) =>
-  db.inTenant(
-    tenantId,
-    (tx) => tx.$executeRaw`
+/** Adds followers, one who comes later than any entry, and some who never called in the tenant. */
+const addFollowers = (db: Database, tenantId: string, entityId: string, count: number, strangers = 0) =>
+  db.inTenant(tenantId, async (tx) => {
+    await tx.$executeRaw`
       INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
       SELECT ${tenantId}::uuid, 'Invoice', ${entityId}, md5(n::text), false,
         now() + CASE WHEN n = 0 THEN interval '1 hour' ELSE interval '-1 hour' END
-      FROM generate_series(0, ${count}::integer) AS n`,
-  );
+      FROM generate_series(0, ${count + strangers}::integer) AS n`;
+    await tx.$executeRaw`
+      INSERT INTO person (tenant_id, user_id, display_name, seen_at)
+      SELECT ${tenantId}::uuid, md5(n::text), 'Somebody', now() FROM generate_series(0, ${count}::integer) AS n`;
+  });
 
 const notificationsOf = (db: Database, tenantId: string, entryId: string) =>
   db.inTenant(
@@ -43,13 +46,13 @@ describe('an entry of an entity with many followers', () => {
   });
   afterAll(() => timeline.close());
 
-  it('notifies each of them once, and whom it mentions of that', async () => {
+  it('notifies each of them once who ever called, and whom it mentions of that', async () => {
     const tenantId = newId();
     const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
     const entityId = newId();
     const path = `/timeline/Invoice/${entityId}`;
     for (const user of [ann, bob]) await timeline.as(user).post(`${path}/follow`);
-    await addFollowers(timeline.db, tenantId, entityId, MANY);
+    await addFollowers(timeline.db, tenantId, entityId, MANY, 50);
     const body = `${mention(bob)} look`;
     const { body: entry } = await timeline.as(ann).post(`${path}/entries`, { entryType: 0, body });
     await allEventsProcessed(timeline);
@@ -97,7 +100,7 @@ describe('entries of entities with many followers', () => {
       mentionedUserIds: [],
     };
     const { id } = await entries.write(draft, caller);
-    await db.inTenant(tenantId, (tx) => createNotifications(tx, tenantId, id, new Date(), unlimited));
+    await db.inTenant(tenantId, (tx) => createNotifications(tx, tenantId, [id], new Date(), unlimited));
     return {
       remove: () => entries.remove(draft, id, caller),
       countNotifications: async () => (await notificationsOf(db, tenantId, id)).length,
@@ -127,6 +130,34 @@ describe('entries of entities with many followers', () => {
       expect(await large.countNotifications()).toBeLessThan(MANY);
       while (await due.notifyNext());
       expect(await large.countNotifications()).toBe(2 * MANY);
+
+      const tenantIds = [HOST_TENANT_ID, ...Array.from({ length: TENANTS_LISTED + 19 }, () => newId())];
+      for (const tenantId of tenantIds)
+        await db.inTenant(
+          tenantId,
+          (tx) => tx.$executeRaw`
+          INSERT INTO due_entry (tenant_id, entry_id) SELECT ${tenantId}::uuid, gen_random_uuid()
+          FROM generate_series(1, 2)`,
+        );
+      const listedTenants: number[] = [];
+      const watched: typeof db = {
+        ...db,
+        inPlatform: async (work) => {
+          const result = await db.inPlatform(work);
+          const { listed } = result as { listed: { tenantId: string }[] };
+          listedTenants.push(new Set(listed.map(({ tenantId }) => tenantId)).size);
+          return result;
+        },
+      };
+      const many = dueEntries({ db: watched, clock: systemClock, quota: unlimited, signal });
+      for (const _tenant of tenantIds) expect(await many.notifyNext()).toBe(true);
+      const left = await db.inPlatform(
+        (tx) => tx.$queryRaw`SELECT count(*)::int AS entries FROM due_entry GROUP BY tenant_id`,
+      );
+      expect(left).toEqual(tenantIds.map(() => ({ entries: 1 })));
+      while (await many.notifyNext());
+      expect(await db.inPlatform((tx) => tx.$queryRaw`SELECT FROM due_entry`)).toEqual([]);
+      expect(Math.max(...listedTenants)).toBe(TENANTS_LISTED);
     });
     await pool.end();
     await database.drop();

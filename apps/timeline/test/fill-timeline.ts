@@ -21,7 +21,7 @@ export async function fillTimeline(admin: Client, tenantId: string, count: numbe
       SELECT tenant, md5(tenant::text || n)::uuid, 0, md5(tenant::text || n)::uuid`,
     follower: `(tenant_id, entity_type, entity_id, user_id, internal, since)
       SELECT tenant, 'Invoice', n::text, 'grace', false, now()`,
-    person: `(tenant_id, user_id, display_name, seen_at) SELECT tenant, n::text, 'Ada', now()`,
+    person: `(tenant_id, user_id, display_name, seen_at) SELECT tenant, n::text, 'Adada', now()`,
     notification_count: `(tenant_id, user_id, last_sequence) SELECT tenant, n::text, 1`,
     notification: `(tenant_id, id, user_id, sequence, kind, internal, entry_id, created_at,
         read_at)

@@ -2,6 +2,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { allEventsProcessed, aUser, mention, startTimeline, type Timeline } from './start-timeline';
 
 const QUOTA = 20;
+const MORE_THAN_AT_ONCE = 30;
 
 describe('the quotas of followers and notifications', () => {
   let timeline: Timeline;
@@ -61,20 +62,61 @@ describe('the quotas of followers and notifications', () => {
     expect(await nameOf(ann, { ...ann, userName: 'Ann Lee' })).toMatchObject([{ displayName: 'Ann Lee' }]);
   });
 
-  it('write entries beyond them, and notify nobody', async () => {
+  it('notify who follows though the directory has no room for them, among however many and beyond the quota', async () => {
     const tenantId = newId();
-    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const ann = aUser(tenantId, 'Ann');
     const path = anEntity();
-    await timeline.as(bob).post(`${path}/follow`);
-    for (let count = 0; count < 2 * QUOTA; count++) {
-      const written = await timeline.as(ann).post(`${path}/entries`, { entryType: 0, body: 'Hello' });
+    for (let count = 0; count < QUOTA + 2; count++) await timeline.as(aUser(tenantId, 'Bob')).get(path);
+    const late = aUser(tenantId, 'Cid');
+    const write = async (body: string, entity = path) =>
+      (await timeline.as(ann).post(`${entity}/entries`, { entryType: 0, body })).body.id as string;
+    await write(mention(late));
+    expect((await timeline.as(late).post(`${path}/follow`)).status).toBe(204);
+    await timeline.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+        INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
+        SELECT ${tenantId}::uuid, 'Invoice', ${path.split('/').at(-1)}, 'nobody-' || n, false, now()
+        FROM generate_series(1, ${MORE_THAN_AT_ONCE}::integer) AS n`,
+    );
+    const newestOf = async (user: typeof late) =>
+      (await timeline.as(user).get('/notifications')).body.items[0].entryId;
+
+    const entryId = await write('Hello');
+    await allEventsProcessed(timeline);
+    expect(await newestOf(late)).toBe(entryId);
+
+    for (let count = 0; count < QUOTA; count++) await write(mention(aUser(tenantId, 'Nobody')), anEntity());
+    await allEventsProcessed(timeline);
+    const last = await write('Bye');
+    await allEventsProcessed(timeline);
+    expect(await newestOf(late)).toBe(last);
+    expect((await timeline.as(late).get('/notifications')).body.totalCount).toBe(2);
+  });
+
+  it('write entries beyond them, and notify whom they know in exchange for their oldest notification', async () => {
+    const tenantId = newId();
+    const [ann, bob, cid] = ['Ann', 'Bob', 'Cid'].map((name) => aUser(tenantId, name));
+    const path = anEntity();
+    const write = async (body: string) => {
+      const written = await timeline.as(ann!).post(`${path}/entries`, { entryType: 0, body });
       expect(written.status).toBe(201);
-    }
+      return written.body.id as string;
+    };
+    const toldOf = async (user = bob!) => (await timeline.as(user).get('/notifications')).body;
+    await timeline.as(bob!).post(`${path}/follow`);
+    await toldOf(cid);
+    for (let count = 0; count < 2 * QUOTA; count++) await write(mention(aUser(tenantId, 'Nobody')));
     await allEventsProcessed(timeline);
     const before = await refusals('notifications');
-    await timeline.as(ann).post(`${path}/entries`, { entryType: 0, body: 'Hello' });
+    const { totalCount } = await toldOf();
+
+    const last = await write(mention(cid!));
     await allEventsProcessed(timeline);
+
     expect(await refusals('notifications')).toBe(before + 1);
-    expect((await timeline.as(bob).get('/notifications')).body.totalCount).toBeLessThan(2 * QUOTA);
+    const [ofBob, ofCid] = [await toldOf(), await toldOf(cid)];
+    expect(ofBob.totalCount).toBe(totalCount);
+    expect([ofBob, ofCid].map(({ items }) => items[0].entryId)).toEqual([last, last]);
   });
 });

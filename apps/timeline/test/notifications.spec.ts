@@ -1,10 +1,17 @@
 import { importFinished } from '@plinth/contracts/data-exchange/events';
 import { notificationsDue } from '@plinth/contracts/timeline/events';
+import { transitionExecuted } from '@plinth/contracts/workflow/events';
+import { systemClock } from '@plinth/kernel/clock';
+import type { EventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
+import { EventProcessor } from '@plinth/runtime/messaging/event-processor';
+import { silentLog } from '@plinth/runtime/process/log';
 import { behindLock } from '@plinth/testing/behind-a-lock';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
+import { Client } from 'pg';
 import { POLL_MILLISECONDS } from '../src/app/wake-ups';
+import { subscriptions } from '../src/events/subscriptions';
 import {
   aStaffMember,
   aUser,
@@ -12,6 +19,7 @@ import {
   mention,
   startTimeline,
   publishForeignEvent,
+  type ForeignEvent,
   type Timeline,
 } from './start-timeline';
 
@@ -41,7 +49,95 @@ const countsOf = (tenantId: string) =>
     entities: await tx.entryCount.count({ where: { tenantId } }),
   }));
 
+type OfBatch = Pick<ForeignEvent<EventType>, 'type' | 'payload'>;
+const aTransition: OfBatch = {
+  type: transitionExecuted,
+  payload: {
+    entityType: 'Invoice',
+    entityId: newId(),
+    transitionName: 'Submit',
+    previousState: 'Draft',
+    newState: 'Submitted',
+    comment: null,
+    transitionedAt: new Date().toISOString(),
+    transitionedBy: 'ada',
+    position: 1,
+  },
+};
+
+/** Processes events of one subject after the other in one transaction; returns how many were acknowledged. */
+async function processBatch(tenantId: string, events: readonly OfBatch[]): Promise<number> {
+  const signal = { wake: () => undefined, onWake: () => () => undefined, close: async () => undefined };
+  const handlers = subscriptions({
+    signal,
+    timelineSignal: signal,
+    notificationQuota: { tryTake: () => true },
+    dueEntries: signal,
+    sharesEntries: true,
+    clock: systemClock,
+  });
+  const options = { deliveriesMax: 1, backoffMilliseconds: 1 };
+  const processor = new EventProcessor(
+    'timeline',
+    handlers,
+    timeline.db,
+    silentLog(),
+    options,
+    () => undefined,
+  );
+  let acknowledged = 0;
+  const answers = { ack: () => void acknowledged++, nak: () => undefined, term: () => undefined };
+  await processor.processBatch(
+    events.map(({ type, payload }, index) => {
+      const about = { id: newId(), name: type.name, tenantId, subject: `Invoice/${index}`, sequence: 1 };
+      const actor = { occurredAt: new Date().toISOString(), actorId: null, actorName: null };
+      return { event: { ...about, ...actor, payload }, bytes: 1, deliveryCount: 1, ...answers };
+    }),
+  );
+  return acknowledged;
+}
+
 describe('notifications', () => {
+  it.each(['that one event after the other tells of', 'behind other events of a batch'])(
+    'of several entries, %s, lock the counters of all their readers in one order, so that nobody waits in a circle',
+    async (where) => {
+      const tenantId = newId();
+      const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+      const entries = [
+        await write(ann, anEntity(), comment(mention(bob))),
+        await write(bob, anEntity(), comment(mention(ann))),
+      ];
+      await allEventsProcessed(timeline);
+      const admin = new Client({ connectionString: timeline.database!.adminUrl });
+      await admin.connect();
+      await admin.query('DELETE FROM notification WHERE tenant_id = $1', [tenantId]);
+      const lockCounter = ({ userId }: Caller) =>
+        admin.query('SELECT FROM notification_count WHERE user_id = $1 FOR UPDATE NOWAIT', [userId]);
+      await admin.query('BEGIN');
+      await lockCounter(ann);
+
+      const [first, last] = entries.map(({ id: entryId }): OfBatch => ({
+        type: notificationsDue,
+        payload: { entryId },
+      })) as [OfBatch, OfBatch];
+      const between = where === 'behind other events of a batch' ? [aTransition] : [];
+      const processed = processBatch(tenantId, [first, ...between, last]);
+      await eventually(async () => {
+        const { rowCount } = await admin.query(
+          `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rowCount! > 0;
+      });
+      // The first entry notifies bob, whose counter comes behind that of ann.
+      await lockCounter(bob);
+      await admin.query('COMMIT');
+      await admin.end();
+
+      expect(await processed).toBe(1 + between.length + 1);
+      for (const caller of [ann, bob]) expect(await unread(caller)).toBe(1);
+    },
+  );
+
   it('leave nothing behind of people and entities that do not exist, and begin above what they were before', async () => {
     const tenantId = newId();
     const [ann, bob, nobody] = ['Ann', 'Bob', 'Nobody'].map((name) => aUser(tenantId, name)) as [
@@ -417,7 +513,7 @@ describe('GET /notifications/stream', () => {
     const one = await write(ann, path, comment('one'));
     const { id } = await first.next();
     first.close();
-    await write(ann, path, comment('two'));
+    const two = await write(ann, path, comment('two'));
     await write(ann, path, comment('three'));
     await allEventsProcessed(timeline);
 
@@ -426,6 +522,12 @@ describe('GET /notifications/stream', () => {
     expect((await second.next()).data.excerpt).toBe('three');
     second.close();
 
+    // Another replica made the second one, and its clock is behind.
+    await timeline.db.inTenant(
+      tenantId,
+      (tx) =>
+        tx.$executeRaw`UPDATE notification SET created_at = created_at - interval '5 s' WHERE tenant_id = ${tenantId}::uuid AND entry_id = ${two.id}::uuid`,
+    );
     await timeline.as(ann).delete(`${path}/entries/${one.id}`);
     const third = await open(bob, id);
     expect((await third.next()).data.excerpt).toBe('two');

@@ -4,7 +4,9 @@ import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import { newId } from '@plinth/kernel/uuid';
+import { behindLock } from '@plinth/testing/behind-a-lock';
 import { eventually } from '@plinth/testing/eventually';
+import { insertSystemLogs } from '../src/store/system-log-store';
 import {
   aUser,
   allEventsProcessed,
@@ -192,10 +194,10 @@ describe('system logs', () => {
     const path = '/timeline/Template/welcome';
     await eventually(async () => (await bodies(tenantId, path)).length === 1);
     expect(await bodies(tenantId, path)).toEqual([
-      'The request for approval was overtaken: what it was made for has been changed or moved since. Back to Published.',
+      'The request for approval was overtaken: what it was made for has been changed, moved or deleted since. Back to Published.',
     ]);
     expect(await bodies(tenantId, path, 'fr')).toEqual([
-      'La demande d’approbation est caduque : ce qu’elle concernait a été modifié ou déplacé depuis. Retour à « Publié ».',
+      'La demande d’approbation est caduque : ce qu’elle concernait a été modifié, déplacé ou supprimé depuis. Retour à « Publié ».',
     ]);
   });
 
@@ -283,5 +285,33 @@ describe('system logs', () => {
     await eventually(async () => (await bodies(tenantId, path)).length === 1);
     expect(await bodies(tenantId, path)).toEqual(['Changed for the tenant.']);
     expect(await bodies(tenantId, '/timeline/Setting/Service.Timing.PreferredTimezone')).toEqual([]);
+  });
+
+  it('of several events of a transaction count entities in one order, so that two never wait for each other', async () => {
+    const tenantId = newId();
+    const transactions: string[] = [];
+    const write = (name: string, ...ofEach: string[][]) =>
+      timeline.db.inTenant(tenantId, (tx) => {
+        transactions.push(name);
+        const message = { key: 'entity.noted', values: { en: 'Imported.', fr: 'Importé.' } };
+        const about = { entityType: 'Contact', message, actorId: 'bob', actorName: 'Bob', at: new Date() };
+        const logs = ofEach.map((entityIds) => ({ ...about, entityIds }));
+        return insertSystemLogs(tx, tenantId, logs, { sharesEntries: true });
+      });
+    await write('before', ['a', 'b', 'x', 'y']);
+    const locking = {
+      text: `SELECT FROM entry_count WHERE tenant_id = $1 AND entity_id IN ('x', 'y') FOR UPDATE`,
+      values: [tenantId],
+    };
+
+    await behindLock(
+      timeline.database!.adminUrl,
+      [locking],
+      () => write('one', ['b', 'x'], ['a', 'y']),
+      () => write('other', ['a', 'y'], ['b', 'x']),
+    );
+
+    // Postgres ends one of two that wait for each other, which is then repeated.
+    expect(transactions).toEqual(['before', 'one', 'other']);
   });
 });

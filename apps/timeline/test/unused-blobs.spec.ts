@@ -1,12 +1,14 @@
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { behindLock } from '@plinth/testing/behind-a-lock';
 import { eventually } from '@plinth/testing/eventually';
 import type { TestResponse } from '@plinth/testing/http';
+import { blobRecordStore, countedBytes } from '../src/store/blob-record-store';
 import { removeInterruptedBlobs, unusedBlobs } from '../src/store/unused-blobs';
 import { aFile } from './a-file';
+import { Client } from 'pg';
 import { aUser, startTimeline, type Timeline } from './start-timeline';
 
 let timeline: Timeline;
@@ -27,8 +29,8 @@ afterAll(async () => {
 });
 
 type User = ReturnType<typeof aUser>;
-const upload = async (replica: Timeline, user: User): Promise<string> =>
-  (await replica.as(user).send('POST', '/blobs', aFile('a.txt', 'text'))).body.id;
+const upload = async (replica: Timeline, user: User, content = 'text'): Promise<string> =>
+  (await replica.as(user).send('POST', '/blobs', aFile('a.txt', content))).body.id;
 const attach = (user: User, path: string, ...attachmentBlobIds: string[]): Promise<TestResponse> =>
   timeline.as(user).post(`${path}/entries`, { entryType: 0, body: 'x', attachmentBlobIds });
 const statusOf = async (user: User, id: string) => (await timeline.as(user).get(`/blobs/${id}`)).status;
@@ -110,6 +112,65 @@ describe('the cleanup of unused files', () => {
     expect(statuses).toEqual(attached.map(({ status }) => (status === 201 ? 200 : 404)));
   });
 
+  it('gives back the room of what it removes, once, and of nothing else', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const taken = () => blobRecordStore(timeline.db).storedBytes(ann.tenantId);
+    const [small, large] = [countedBytes('text'.length), countedBytes(5_000)];
+    await upload(timeline, ann, 'x'.repeat(5_000));
+    const path = anEntity();
+    const { body: entry } = await attach(ann, path, await upload(impatientTimeline, ann));
+    await upload(impatientTimeline, ann);
+    expect(await taken()).toBe(large + 2 * small);
+
+    await timeline.unusedBlobs.remove();
+    expect(await taken()).toBe(large + small);
+    await timeline.as(ann).delete(`${path}/entries/${entry.id}`);
+    await timeline.unusedBlobs.remove();
+    await eventually(() => filesOf(ann.tenantId).length === 1);
+    expect(await taken()).toBe(large);
+  });
+
+  it('looks at no file again that it removed, while a transaction is held open', async () => {
+    const count = 2_000;
+    const admin = new Client({ connectionString: timeline.database!.adminUrl });
+    const holder = new Client({ connectionString: timeline.database!.adminUrl });
+    await Promise.all([admin.connect(), holder.connect()]);
+    await holder.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT');
+    const tenantId = newId();
+    await admin.query(
+      `INSERT INTO blob (tenant_id, id, file_name, mime_type, size_bytes, sha256, uploaded_by, created_at, check_at)
+       SELECT $1, uuidv7(), 'a', 'text/plain', 1, '', 'ann', now(), now() - number * interval '1 second'
+       FROM generate_series(1, $2::int) AS number`,
+      [tenantId, count],
+    );
+    const entriesRead = async (): Promise<number> => {
+      const { rows } = await admin.query(
+        `SELECT idx_tup_read::int AS count FROM pg_stat_user_indexes WHERE indexrelname = 'blob_to_check'`,
+      );
+      return rows[0].count;
+    };
+    const db: typeof timeline.db = {
+      ...timeline.db,
+      inPlatform: (work) =>
+        timeline.db.inPlatform(async (tx) => {
+          await tx.$queryRaw`SELECT pg_stat_force_next_flush()::text`;
+          return work(tx);
+        }),
+    };
+    const before = await entriesRead();
+
+    const unused = unusedBlobs(db, { delete: async () => undefined }, systemClock);
+    while (await unused.remove());
+
+    const { rows } = await admin.query('SELECT count(*)::int AS left FROM blob WHERE tenant_id = $1', [
+      tenantId,
+    ]);
+    const read = (await entriesRead()) - before;
+    await Promise.all([admin.end(), holder.end()]);
+    expect(rows[0].left).toBe(0);
+    expect(read).toBeLessThan(4 * count);
+  });
+
   it('removes a file after an earlier cleanup that crashed in the middle', async () => {
     const ann = aUser(newId(), 'Ann');
     const id = await upload(impatientTimeline, ann);
@@ -143,15 +204,41 @@ describe('the cleanup of unused files', () => {
     expect(left).toEqual([{ id: ids[0] }]);
   });
 
+  it('removes a whole file whose record was never stored, and none whose record only seemed to be lost', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const { insert } = timeline.blobRecords;
+    const failing = jest.spyOn(timeline.blobRecords, 'insert');
+    jest.spyOn(timeline.blobs, 'delete').mockRejectedValue(new Error('S3 is away'));
+    failing.mockRejectedValueOnce(new Error('Connection terminated unexpectedly'));
+    const lost = await timeline.as(ann).send('POST', '/blobs', aFile('a.txt', 'text'));
+    failing.mockImplementationOnce(async (...blob) => {
+      await insert(...blob);
+      throw new Error('Connection terminated unexpectedly');
+    });
+    const kept = await timeline.as(ann).send('POST', '/blobs', aFile('a.txt', 'text'));
+    expect([lost.status, kept.status, filesOf(ann.tenantId).length]).toEqual([503, 503, 2]);
+    jest.restoreAllMocks();
+
+    await removeInterruptedBlobs(timeline);
+
+    const recorded = await timeline.db.inTenant(ann.tenantId, (tx) =>
+      tx.blob.findMany({ select: { id: true } }),
+    );
+    expect(filesOf(ann.tenantId)).toEqual(recorded.map(({ id }) => id));
+    expect(recorded).toHaveLength(1);
+  });
+
   it('removes what a crash left of a file, a day or what is set later', async () => {
+    const folder = join(timeline.blobFolder, '@partial');
     const left = (name: string, hours: number) => {
-      const path = join(timeline.blobFolder, name);
+      const path = join(folder, name);
+      mkdirSync(folder, { recursive: true });
       writeFileSync(path, 'half of it');
       utimesSync(path, new Date(), new Date(Date.now() - hours * 3_600_000));
     };
     left('old.partial', 25);
     left('young.partial', 23);
-    const partials = () => readdirSync(timeline.blobFolder).filter((name) => name.endsWith('.partial'));
+    const partials = () => readdirSync(folder);
 
     await removeInterruptedBlobs(timeline);
     expect(partials()).toEqual(['young.partial']);

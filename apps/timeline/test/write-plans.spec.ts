@@ -1,8 +1,9 @@
-import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
+import { SUGGESTIONS_MAX, TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { systemClock } from '@plinth/kernel/clock';
 import type { Caller } from '@plinth/kernel/caller';
 import { newIds } from '@plinth/kernel/new-ids';
 import { newId } from '@plinth/kernel/uuid';
+import { unrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
 import { firstRows } from '@plinth/testing/list-requests';
@@ -11,7 +12,8 @@ import { excessiveOf, readsUnderAllPlans, type TableRead } from '@plinth/testing
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient, type Prisma } from '../src/generated/client';
-import { dueEntries } from '../src/store/due-entries';
+import { blobKey, blobRecordStore } from '../src/store/blob-record-store';
+import { dueEntries, LISTED_OF_TENANT } from '../src/store/due-entries';
 import { entryStore } from '../src/store/entry-store';
 import { followerStore } from '../src/store/follower-store';
 import { createNotifications, notificationStore } from '../src/store/notification-store';
@@ -38,7 +40,8 @@ async function write(db: Database, caller: Caller): Promise<void> {
   const blobIds: string[] = [];
   const entities = ['long', '17'].map((entityId) => ({ entityType: 'Invoice', entityId }));
   for (const entity of entities) {
-    await followers.follow({ ...caller, operationId: newId() }, entity, caller.userId);
+    for (const userId of [caller.userId, 'alan'])
+      await followers.follow({ ...caller, operationId: newId() }, entity, userId);
     const draft = {
       ...entity,
       entryType: TimelineEntryType.Comment,
@@ -51,32 +54,38 @@ async function write(db: Database, caller: Caller): Promise<void> {
     const parent = await write({});
     const blobId = newId();
     blobIds.push(blobId);
-    await db.inTenant(tenantId, (tx) =>
-      tx.blob.create({
-        data: {
-          tenantId,
-          id: blobId,
-          fileName: 'a.txt',
-          mimeType: 'text/plain',
-          sizeBytes: 1,
-          sha256: '',
-          uploadedBy: caller.userId,
-        },
-      }),
-    );
-    const reply = await write({ parentEntryId: parent.id, attachmentBlobIds: [blobId] });
-    await db.inTenant(
+    const file = {
       tenantId,
-      (tx) => createNotifications(tx, tenantId, reply.id, new Date(), unlimited),
-      'once',
-    );
+      id: blobId,
+      fileName: 'a.txt',
+      mimeType: 'text/plain',
+      sizeBytes: 1n,
+      sha256: '',
+      uploadedBy: caller.userId,
+      createdAt: new Date(),
+      checkAt: null,
+    };
+    const unrecorded = unrecordedBlobs(db, { delete: async () => undefined });
+    await unrecorded.begin({ tenantId, key: blobKey(tenantId, blobId) });
+    await blobRecordStore(db).insert(file, () => undefined);
+    expect(await blobRecordStore(db).exists(tenantId, blobId)).toBe(true);
+    const reply = await write({ parentEntryId: parent.id, attachmentBlobIds: [blobId] });
+    const notify = (entryIds: string[], quota: Pick<typeof unlimited, 'tryTake'>) =>
+      db.inTenant(tenantId, (tx) => createNotifications(tx, tenantId, entryIds, new Date(), quota), 'once');
+    await notify([reply.id], unlimited);
+    // Of several entries, and beyond the quota.
+    const another = await write({});
+    const { userIds } = await notify([parent.id, another.id], { tryTake: () => false });
+    expect(userIds).toEqual(['alan']);
     const signal = { wake: () => undefined };
     expect(await dueEntries({ db, clock: systemClock, quota: unlimited, signal }).notifyNext()).toBe(true);
     await entries.remove(entity, reply.id, caller);
     await followers.unfollow({ ...caller, operationId: newId() }, entity, caller.userId);
   }
   const people = peopleStore({ db, clock: systemClock, quota: unlimited });
-  await people.record({ ...caller, userId: newId() });
+  const newcomer = { ...caller, userId: newId() };
+  await people.record(newcomer);
+  await people.record({ ...newcomer, userName: 'Renamed' });
   const alan = { ...caller, userId: 'alan' };
   const notifications = notificationStore({ db, clock: systemClock });
   const [newest] = await notifications.since(alan, 0n, 1);
@@ -131,6 +140,13 @@ async function read(db: Database, caller: Caller): Promise<void> {
   }
   const people = peopleStore({ db, clock: systemClock, quota: unlimited });
   expect(await people.isKnown(tenantId, '17')).toBe(true);
+  for (const [search, count] of [
+    ['', SUGGESTIONS_MAX],
+    // Everybody has it twice, at the end and before.
+    ['da', SUGGESTIONS_MAX],
+    ['nobody', 0],
+  ] as const)
+    expect(await people.suggest(tenantId, search)).toHaveLength(count);
   await readNotifications(db, caller);
 }
 
@@ -177,8 +193,18 @@ describe('the statements of a timeline', () => {
 
     const isCount = ({ table, statement }: TableRead) =>
       table === 'notification' && statement.startsWith('SELECT COUNT');
-    const others = reads.filter((one) => !isCount(one));
+    const isListing = ({ statement }: TableRead) => statement.includes('WITH RECURSIVE tenant');
+    const isSearch = ({ statement }: TableRead) => statement.includes('FROM person_suffix AS found');
+    const others = reads.filter((one) => !isCount(one) && !isListing(one) && !isSearch(one));
     expect(excessiveOf(others, 2)).toEqual([]);
+    // Some due entries of each of two tenants.
+    const listings = reads.filter(isListing);
+    expect(listings.length).toBeGreaterThan(0);
+    expect(excessiveOf(listings, 2 * LISTED_OF_TENANT)).toEqual([]);
+    // People of a tenant all of whom hold what is searched for.
+    const searches = reads.filter(isSearch);
+    expect(searches.length).toBeGreaterThan(0);
+    expect(excessiveOf(searches, SUGGESTIONS_MAX)).toEqual([]);
     // A count reads what it counts, and stops where a person can have no more.
     const counts = reads.filter(isCount);
     expect(counts.length).toBeGreaterThan(0);

@@ -29,6 +29,8 @@ export interface StageTransition {
   from: string;
   to: ContactStage;
   comment: string | null;
+  /** After which it is not applied any more; null where it may be applied at any time. */
+  notAfter: Date | null;
 }
 
 /** What became of a transition, and the stage afterwards. */
@@ -37,12 +39,15 @@ export type TransitionResult =
   /** With a reason where a change of the contact would help. */
   | { applied: false; stage: string | undefined; reason?: string };
 
-/** Why a transition cannot be applied to a contact; undefined where it can be. */
+/** Why a transition cannot be applied to a contact now; undefined where it can be. */
 export function refusalOf(
   contact: (Reachable & { stage: string }) | null,
-  { from, to }: StageTransition,
+  { from, to, notAfter }: StageTransition,
+  now: Date,
 ): TransitionResult | undefined {
-  if (contact?.stage !== from) return { applied: false, stage: contact?.stage };
+  // Its request for approval may have ended without it.
+  const isLate = notAfter !== null && now > notAfter;
+  if (contact?.stage !== from || isLate) return { applied: false, stage: contact?.stage };
   const reason = objectionTo(contact, to);
   return reason === undefined ? undefined : { applied: false, stage: from, reason };
 }

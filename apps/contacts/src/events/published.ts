@@ -2,6 +2,7 @@ import {
   companiesSaved,
   companyDeleted,
   contactDeleted,
+  contactGone,
   contactMoved,
   contactsNoted,
   contactsSaved,
@@ -18,11 +19,14 @@ export const contactEvents = {
   entityType: CONTACT_ENTITY_TYPE,
   saved: contactsSaved,
   deleted: contactDeleted,
+  /** For workflow, which may have requests for approval of them. */
+  gone: contactGone,
 };
 export const companyEvents = {
   entityType: COMPANY_ENTITY_TYPE,
   saved: companiesSaved,
   deleted: companyDeleted,
+  gone: undefined,
 };
 export type RecordEvents = typeof contactEvents | typeof companyEvents;
 
@@ -63,7 +67,7 @@ export async function publishSaved(
 export async function publishDeleted(
   tx: RawStatements,
   { tenantId, userId, userName }: Caller,
-  { deleted, entityType }: RecordEvents,
+  { deleted, gone, entityType }: RecordEvents,
   records: readonly { id: string; externalId: string }[],
 ): Promise<void> {
   const actor = { userId, userName };
@@ -72,13 +76,12 @@ export async function publishDeleted(
     ...records.map((record) => ({ type: deleted, tenantId, subject: record.id, payload: record, actor })),
   );
   const entityIds = records.map(({ id }) => id);
-  await appendToOutbox(tx, {
-    type: contactsNoted,
-    tenantId,
-    subject: entityIds[0]!,
-    payload: { entityType, entityIds, texts: texts.deleted },
-    actor,
-  });
+  const about = { tenantId, subject: entityIds[0]!, actor };
+  const events: NewEvent<EventType>[] = [
+    { ...about, type: contactsNoted, payload: { entityType, entityIds, texts: texts.deleted } },
+  ];
+  if (gone) events.push({ ...about, type: gone, payload: { entityType, entityIds } });
+  await appendToOutbox(tx, ...events);
 }
 
 /** Publishes a transition of a contact for workflow, which keeps the history, in the transaction of the change. */

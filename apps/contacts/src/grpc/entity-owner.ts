@@ -45,6 +45,7 @@ export function entityOwner({
       from: request.from,
       to,
       comment: request.comment || null,
+      notAfter: request.notAfter ? new Date(request.notAfter) : null,
     });
     const state = result.stage ?? ContactStage.Prospect;
     return result.applied

@@ -7,7 +7,7 @@ import { contactsExchange } from '../exchange/contacts';
 
 /** The calls that other services make of this one. */
 export function grpcServices(
-  deps: Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'quotas' | 'stageTransitions'>,
+  deps: Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'quotas' | 'ledgerQuota' | 'stageTransitions'>,
 ): GrpcService[] {
   return [
     entityOwner(deps),

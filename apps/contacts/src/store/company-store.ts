@@ -1,3 +1,4 @@
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { SaveCompanyRequest } from '@plinth/contracts/contacts/shapes';
 import type { z } from 'zod';
 import { companyInUse, companyNotFound } from '../domain/problems';
@@ -25,7 +26,12 @@ export const companyStore = (parts: StoreParts) =>
       }),
       // A request that gives a contact this company waits for the locked row, so none comes in between.
       async requireDeletable(tx, tenantId, id) {
-        if ((await tx.contact.count({ where: { tenantId, companyId: id } })) > 0) throw companyInUse(id);
+        await readByIndexes(tx, 'for-values');
+        const contact = await tx.contact.findFirst({
+          where: { tenantId, companyId: id },
+          select: { id: true },
+        });
+        if (contact) throw companyInUse(id);
       },
       notFound: companyNotFound,
     },

@@ -31,10 +31,10 @@ export function stageTransitions({ db, clock }: StoreParts): StageTransitions {
         const contact = await readLocked(tx, tenantId, contactId);
         const first = await tx.contactMove.findUnique({ where: { tenantId_id: { tenantId, id } } });
         if (first) return { applied: true, stage: first.newStage, appliedBy: first.movedBy };
-        const refusal = refusalOf(contact, transition);
+        const now = clock.now();
+        const refusal = refusalOf(contact, transition, now);
         if (refusal) return refusal;
 
-        const now = clock.now();
         await tx.contactMove.create({
           data: { tenantId, id, contactId, newStage: to, movedAt: now, movedBy: userId },
         });

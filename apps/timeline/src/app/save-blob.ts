@@ -3,6 +3,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { UnrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { TimelineConfig } from '../config';
 import { fileTypeOf, HEAD_LENGTH } from '../domain/file-type';
 import { attachmentsFull, blobTypeNotAccepted, fileEmpty } from '../domain/problems';
@@ -11,6 +12,7 @@ import { readHead } from './read-head';
 
 interface Parts {
   blobs: BlobStore;
+  unrecordedBlobs: UnrecordedBlobs;
   blobRecords: BlobRecordStore;
   clock: Clock;
   config: Pick<TimelineConfig, 'BLOB_UNATTACHED_HOURS' | 'BLOB_TENANT_BYTES_MAX'>;
@@ -23,7 +25,7 @@ export function requireRoomForBlob(limit: number, storedBytes: number, moreBytes
 
 /** Saves an uploaded file and its record under a new id; a file that is refused leaves nothing. */
 export async function saveBlob(
-  { blobs, blobRecords, clock, config }: Parts,
+  { blobs, unrecordedBlobs, blobRecords, clock, config }: Parts,
   fileName: string,
   content: Readable,
   { tenantId, userId }: Caller,
@@ -33,24 +35,28 @@ export async function saveBlob(
   const mimeType = fileTypeOf(head, fileName);
   if (mimeType === undefined) throw blobTypeNotAccepted();
   const id = newId();
-  const { sizeBytes, sha256 } = await blobs.put(blobKey(tenantId, id), whole);
-  const createdAt = clock.now();
-  const record = {
-    tenantId,
-    id,
-    fileName,
-    mimeType,
-    sizeBytes: BigInt(sizeBytes),
-    sha256,
-    uploadedBy: userId,
-    createdAt,
-    checkAt: new Date(createdAt.getTime() + config.BLOB_UNATTACHED_HOURS * 3_600_000),
-  };
-  const requireRoom = (storedBytes: number) =>
-    requireRoomForBlob(config.BLOB_TENANT_BYTES_MAX, storedBytes, sizeBytes);
-  await blobRecords.insert(record, requireRoom).catch(async (error: unknown) => {
-    await blobs.delete(blobKey(tenantId, id));
+  const blob = { tenantId, key: blobKey(tenantId, id) };
+  await unrecordedBlobs.begin(blob);
+  try {
+    const { sizeBytes, sha256 } = await blobs.put(blob.key, whole, { isSentByClient: true });
+    const createdAt = clock.now();
+    const record = {
+      tenantId,
+      id,
+      fileName,
+      mimeType,
+      sizeBytes: BigInt(sizeBytes),
+      sha256,
+      uploadedBy: userId,
+      createdAt,
+      checkAt: new Date(createdAt.getTime() + config.BLOB_UNATTACHED_HOURS * 3_600_000),
+    };
+    await blobRecords.insert(record, (storedBytes) =>
+      requireRoomForBlob(config.BLOB_TENANT_BYTES_MAX, storedBytes, sizeBytes),
+    );
+    return { id, fileName, mimeType, sizeBytes, sha256, createdAt };
+  } catch (error) {
+    await unrecordedBlobs.abandon(blob, () => blobRecords.exists(tenantId, id));
     throw error;
-  });
-  return { id, fileName, mimeType, sizeBytes, sha256, createdAt };
+  }
 }

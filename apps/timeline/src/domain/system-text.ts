@@ -13,7 +13,7 @@ const english: Texts = {
   'workflow.moved': 'Moved from {previousState} to {newState}.',
   'workflow.moved-with-comment': 'Moved from {previousState} to {newState}: {comment}',
   'workflow.approval-overtaken':
-    'The request for approval was overtaken: what it was made for has been changed or moved since. Back to {newState}.',
+    'The request for approval was overtaken: what it was made for has been changed, moved or deleted since. Back to {newState}.',
   'workflow.approval-denied': 'Approval denied, back to {newState}.',
   'workflow.approval-denied-with-comment': 'Approval denied, back to {newState}: {comment}',
   'workflow.approval-withdrawn': 'Request for approval withdrawn, back to {newState}.',
@@ -50,7 +50,7 @@ const french: Texts = {
   'workflow.moved': 'Passé de « {previousState} » à « {newState} ».',
   'workflow.moved-with-comment': 'Passé de « {previousState} » à « {newState} » : {comment}',
   'workflow.approval-overtaken':
-    'La demande d’approbation est caduque : ce qu’elle concernait a été modifié ou déplacé depuis. Retour à « {newState} ».',
+    'La demande d’approbation est caduque : ce qu’elle concernait a été modifié, déplacé ou supprimé depuis. Retour à « {newState} ».',
   'workflow.approval-denied': 'Approbation refusée, retour à « {newState} ».',
   'workflow.approval-denied-with-comment': 'Approbation refusée, retour à « {newState} » : {comment}',
   'workflow.approval-withdrawn': 'Demande d’approbation retirée, retour à « {newState} ».',

@@ -8,7 +8,13 @@ import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { Clock } from '@plinth/kernel/clock';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
-import { subscription, subscriptionOfMany, type Subscription } from '@plinth/runtime/messaging/subscription';
+import {
+  reading,
+  subscriptionOfMany,
+  subscriptionsOfOneHandler,
+  type EventReader,
+  type Subscription,
+} from '@plinth/runtime/messaging/subscription';
 import type { BackgroundTask } from '@plinth/runtime/process/background-task';
 import { transitionMessage } from '../domain/transition-message';
 import type { Prisma } from '../generated/client';
@@ -21,6 +27,19 @@ type Tx = Prisma.TransactionClient;
 
 /** The author of a system log whose event names no actor. */
 const SYSTEM = 'system';
+
+const importKeys: Record<PayloadOf<typeof importFinished>['status'], string> = {
+  Completed: 'exchange.import-completed',
+  PartiallyCompleted: 'exchange.import-partially-completed',
+  Failed: 'exchange.import-failed',
+  Cancelled: 'exchange.import-cancelled',
+};
+
+const undoKeys: Record<PayloadOf<typeof importUndone>['status'], string> = {
+  Undone: 'exchange.import-undone',
+  PartiallyUndone: 'exchange.import-partially-undone',
+  Failed: 'exchange.import-undo-failed',
+};
 
 /** Whom this service's own entries notify, and what other services publish about their entities. */
 export const subscriptions = ({
@@ -37,15 +56,15 @@ export const subscriptions = ({
   dueEntries: Pick<BackgroundTask, 'wake'>;
   sharesEntries: boolean;
   clock: Clock;
-}): Subscription<Tx>[] => {
-  const systemLogOf = systemLogWith(timelineSignal, sharesEntries);
-  return [
-    subscription(notificationsDue, async (tx: Tx, { tenantId, payload }) => {
-      const { entryId } = payload;
+}): Subscription<Tx>[] => [
+  subscriptionOfMany(
+    notificationsDue,
+    async (tx: Tx, tenantId, events) => {
+      const entryIds = events.map(({ payload }) => payload.entryId);
       const { userIds, isDue } = await createNotifications(
         tx,
         tenantId,
-        entryId,
+        entryIds,
         clock.now(),
         notificationQuota,
       );
@@ -53,90 +72,97 @@ export const subscriptions = ({
         signal.wake(tenantId, userIds);
         if (isDue) dueEntries.wake();
       };
-    }),
-    systemLogOf(
-      transitionExecuted,
-      (transition) => {
-        const { entityType, entityId, newState, approvalEnd } = transition;
-        const isPublication = approvalEnd === undefined || approvalEnd === 'Approved';
-        // The template service publishes an event of its own for this.
-        if (entityType === 'Template' && newState === 'Published' && isPublication) return undefined;
-        return { entityType, entityIds: [entityId], message: transitionMessage(transition) };
-      },
-      ({ transitionedBy }) => transitionedBy,
-    ),
-    systemLogOf(templatePublished, ({ name, culture }) => ({
-      entityType: 'Template',
-      entityIds: [culture ? `${name}~${culture}` : name],
-      message: { key: 'template.published', values: {} },
-    })),
-    systemLogOf(settingChanged, ({ scope, names }) => {
-      // A person's own settings are private.
-      if (scope === 'user') return undefined;
-      const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
-      return { entityType: 'Setting', entityIds: names, message: { key, values: {} } };
-    }),
-    systemLogOf(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
-      const counted = rowCount === null ? 'exchange.export-completed-uncounted' : 'exchange.export-completed';
-      const key = status === 'Completed' ? counted : 'exchange.export-failed';
-      const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
-      return { entityType: 'ExportJob', entityIds: [jobId], message };
-    }),
-    systemLogOf(importFinished, ({ jobId, status, ...values }) => ({
-      entityType: 'ImportJob',
-      entityIds: [jobId],
-      message: { key: importKeys[status], values },
-    })),
-    systemLogOf(importUndone, ({ jobId, status, ...values }) => ({
-      entityType: 'ImportJob',
-      entityIds: [jobId],
-      message: { key: undoKeys[status], values },
-    })),
-    ...allEvents.filter(isEntityNoted).map((noted) =>
-      systemLogOf(noted, ({ entityType, entityIds, texts }) => ({
-        entityType,
-        entityIds,
-        message: { key: 'entity.noted', values: texts },
-      })),
-    ),
-  ];
-};
+    },
+    // The counters of people, whatever entities they are notified of, are locked in one order and behind those of entities.
+    { isLast: true },
+  ),
+  ...subscriptionsOfOneHandler(systemLogs, writeSystemLogs(timelineSignal, sharesEntries)),
+];
 
-const importKeys: Record<PayloadOf<typeof importFinished>['status'], string> = {
-  Completed: 'exchange.import-completed',
-  PartiallyCompleted: 'exchange.import-partially-completed',
-  Failed: 'exchange.import-failed',
-  Cancelled: 'exchange.import-cancelled',
-};
+/** What the system says of an event, and who caused it. */
+interface LoggedEvent {
+  event: EventEnvelope;
+  log: SystemLog | undefined;
+  actorId: string;
+}
 
-const undoKeys: Record<PayloadOf<typeof importUndone>['status'], string> = {
-  Undone: 'exchange.import-undone',
-  PartiallyUndone: 'exchange.import-partially-undone',
-  Failed: 'exchange.import-undo-failed',
-};
+const systemLogOf = <E extends EventType>(
+  type: E,
+  toLog: (payload: PayloadOf<E>) => SystemLog | undefined,
+  actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
+): EventReader<LoggedEvent> =>
+  reading(type, (event) => ({
+    event,
+    log: toLog(event.payload),
+    actorId: actorOf(event.payload) ?? event.actorId ?? SYSTEM,
+  }));
 
-/** Writes system logs of the entities that events are about, by their actors and with their dates. */
-const systemLogWith =
+const systemLogs: readonly EventReader<LoggedEvent>[] = [
+  systemLogOf(
+    transitionExecuted,
+    (transition) => {
+      const { entityType, entityId, newState, approvalEnd } = transition;
+      const isPublication = approvalEnd === undefined || approvalEnd === 'Approved';
+      // The template service publishes an event of its own for this.
+      if (entityType === 'Template' && newState === 'Published' && isPublication) return undefined;
+      return { entityType, entityIds: [entityId], message: transitionMessage(transition) };
+    },
+    ({ transitionedBy }) => transitionedBy,
+  ),
+  systemLogOf(templatePublished, ({ name, culture }) => ({
+    entityType: 'Template',
+    entityIds: [culture ? `${name}~${culture}` : name],
+    message: { key: 'template.published', values: {} },
+  })),
+  systemLogOf(settingChanged, ({ scope, names }) => {
+    // A person's own settings are private.
+    if (scope === 'user') return undefined;
+    const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
+    return { entityType: 'Setting', entityIds: names, message: { key, values: {} } };
+  }),
+  systemLogOf(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
+    const counted = rowCount === null ? 'exchange.export-completed-uncounted' : 'exchange.export-completed';
+    const key = status === 'Completed' ? counted : 'exchange.export-failed';
+    const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
+    return { entityType: 'ExportJob', entityIds: [jobId], message };
+  }),
+  systemLogOf(importFinished, ({ jobId, status, ...values }) => ({
+    entityType: 'ImportJob',
+    entityIds: [jobId],
+    message: { key: importKeys[status], values },
+  })),
+  systemLogOf(importUndone, ({ jobId, status, ...values }) => ({
+    entityType: 'ImportJob',
+    entityIds: [jobId],
+    message: { key: undoKeys[status], values },
+  })),
+  ...allEvents.filter(isEntityNoted).map((noted) =>
+    systemLogOf(noted, ({ entityType, entityIds, texts }) => ({
+      entityType,
+      entityIds,
+      message: { key: 'entity.noted', values: texts },
+    })),
+  ),
+];
+
+/**
+ * Writes system logs of the entities that events are about, by their actors and with their dates: those of all events of a
+ * transaction together, since one of them may be about entities that others are about too.
+ */
+const writeSystemLogs =
   (timelineSignal: WakeSignal, sharesEntries: boolean) =>
-  <E extends EventType>(
-    type: E,
-    toLog: (payload: PayloadOf<E>) => SystemLog | undefined,
-    actorOf: (payload: PayloadOf<E>) => string | undefined = () => undefined,
-  ): Subscription<Tx> =>
-    subscriptionOfMany(type, async (tx: Tx, tenantId, events) => {
-      const logs: SystemLogOfEvent[] = [];
-      for (const event of events) {
-        const log = toLog(event.payload);
-        if (!log) continue;
-        const actorId = actorOf(event.payload) ?? event.actorId ?? SYSTEM;
-        const actorName = await actorNameOf(tx, event, actorId);
-        logs.push({ ...log, actorId, actorName, at: new Date(event.occurredAt) });
-      }
-      if (logs.length === 0) return;
-      await insertSystemLogs(tx, tenantId, logs, { sharesEntries });
-      const keys = logs.flatMap(({ entityType, entityIds }) => keysOfEntities(entityType, entityIds));
-      return () => timelineSignal.wake(tenantId, keys);
-    });
+  async (tx: Tx, tenantId: string, logged: readonly LoggedEvent[]): Promise<(() => void) | void> => {
+    const logs: SystemLogOfEvent[] = [];
+    for (const { event, log, actorId } of logged) {
+      if (!log) continue;
+      const actorName = await actorNameOf(tx, event, actorId);
+      logs.push({ ...log, actorId, actorName, at: new Date(event.occurredAt) });
+    }
+    if (logs.length === 0) return;
+    await insertSystemLogs(tx, tenantId, logs, { sharesEntries });
+    const keys = logs.flatMap(({ entityType, entityIds }) => keysOfEntities(entityType, entityIds));
+    return () => timelineSignal.wake(tenantId, keys);
+  };
 
 async function actorNameOf(tx: Tx, event: EventEnvelope, userId: string): Promise<string> {
   if (event.actorName !== null && event.actorId === userId) return event.actorName;

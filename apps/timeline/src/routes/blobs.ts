@@ -11,7 +11,7 @@ import { blobKey, type BlobRecord } from '../store/blob-record-store';
 
 const { postBlob, getBlobs, getBlob } = timelineEndpoints;
 
-type Needs = Pick<Deps, 'blobs' | 'blobRecords' | 'clock' | 'config' | 'uploadTurns'>;
+type Needs = Pick<Deps, 'blobs' | 'unrecordedBlobs' | 'blobRecords' | 'clock' | 'config' | 'uploadTurns'>;
 
 export function mountBlobs(api: Api, deps: Needs): void {
   const { blobs, blobRecords, config } = deps;

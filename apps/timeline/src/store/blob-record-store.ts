@@ -1,3 +1,4 @@
+import { recordBlob } from '@plinth/runtime/blobs/unrecorded-blobs';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { raw, sql } from '@plinth/runtime/postgres/raw-statements';
@@ -14,10 +15,13 @@ export type BlobRecord = Blob;
 
 export interface BlobRecordStore {
   /**
+   * Records a file that was begun as an unrecorded one.
    * @param requireRoom throws where there is none for the file beside those that were stored meanwhile; other uploads of
    *   the tenant wait for the end of this one
    */
   insert(blob: Omit<Blob, 'isRemoved'>, requireRoom: (storedBytes: number) => void): Promise<void>;
+  /** Whether there is a file of this id, whoever may read it. */
+  exists(tenantId: string, id: string): Promise<boolean>;
   /** The bytes that all files of a tenant take of their quota. */
   storedBytes(tenantId: string): Promise<number>;
   /** A file that this person uploaded and nobody has attached, or that is attached to an entry they see. */
@@ -30,27 +34,29 @@ export const blobRecordStore = (db: TenantDatabase<Tx>): BlobRecordStore => ({
   insert: (blob, requireRoom) =>
     db.inTenant(blob.tenantId, async (tx) => {
       await lockUntilCommit(tx, `${blob.tenantId}/blobs`);
-      requireRoom(await sumOfBytes(tx, blob.tenantId));
+      requireRoom(await readBytes(tx, blob.tenantId));
       await tx.blob.create({ data: blob });
+      await recordBlob(tx, { tenantId: blob.tenantId, key: blobKey(blob.tenantId, blob.id) });
     }),
-  storedBytes: (tenantId) => db.inTenant(tenantId, (tx) => sumOfBytes(tx, tenantId)),
+  exists: (tenantId, id) =>
+    db.inTenant(tenantId, async (tx) => (await tx.blob.count({ where: { tenantId, id } })) > 0),
+  storedBytes: (tenantId) => db.inTenant(tenantId, (tx) => readBytes(tx, tenantId)),
   find: (audience, userId, id) =>
     db.inTenant(audience.tenantId, async (tx) => (await reachable(tx, audience, userId, [id]))[0] ?? null),
   list: (audience, userId, ids) =>
     db.inTenant(audience.tenantId, (tx) => reachable(tx, audience, userId, ids)),
 });
 
-/** What a file takes at least, with its record, its attachments and its place in the store of files. */
+/** What a file takes at least, with its record, its attachments and its place in the store of files; the same in `counted_blob_bytes`. */
 const FILE_BYTES_MIN = 4_096;
 
 /** The bytes that a file takes of the quota. */
 export const countedBytes = (sizeBytes: number): number => Math.max(sizeBytes, FILE_BYTES_MIN);
 
-async function sumOfBytes(tx: Tx, tenantId: string): Promise<number> {
-  const [sum] = await tx.$queryRaw<{ bytes: number }[]>`
-    SELECT coalesce(sum(greatest(size_bytes, ${FILE_BYTES_MIN})), 0)::float8 AS bytes
-    FROM blob WHERE tenant_id = ${tenantId}::uuid AND NOT is_removed`;
-  return sum!.bytes;
+async function readBytes(tx: Tx, tenantId: string): Promise<number> {
+  const [usage] = await tx.$queryRaw<{ bytes: number }[]>`
+    SELECT bytes::float8 AS bytes FROM blob_usage WHERE tenant_id = ${tenantId}::uuid`;
+  return usage?.bytes ?? 0;
 }
 
 /**

@@ -34,7 +34,8 @@ export function followerStore({ db, clock, quota }: Parts): FollowerStore {
   return {
     async follow(operation, entity, userId) {
       const { tenantId } = operation;
-      const statement = insertFollowers(tenantId, entity, [userId], { internal: false, since: clock.now() });
+      const following = { internal: false, byMention: false, since: clock.now() };
+      const statement = insertFollowers(tenantId, entity, [userId], following);
       await db.inTenant(
         tenantId,
         (tx) =>
@@ -73,17 +74,19 @@ export function followerStore({ db, clock, quota }: Parts): FollowerStore {
 }
 
 /**
- * Makes people follow an entity, as far as it may have more followers. `internal` means that they do so only because a
- * note mentions them: until they follow for another reason as well, only readers of notes see that they follow.
+ * Makes people whom an entry mentions follow its entity, as far as that may have more followers. `internal` means that
+ * they do so only because a note mentions them: until they follow for another reason as well, only readers of notes see
+ * that they follow.
  */
 export async function addFollowers(
   tx: Tx,
   tenantId: string,
   entity: EntityName,
   userIds: readonly string[],
-  following: Following,
+  following: Omit<Following, 'byMention'>,
 ): Promise<void> {
-  if (userIds.length > 0) await send(tx, insertFollowers(tenantId, entity, userIds, following));
+  if (userIds.length > 0)
+    await send(tx, insertFollowers(tenantId, entity, userIds, { ...following, byMention: true }));
 }
 
 /** Whether anybody but the author of an entry follows its entity, as a condition of a statement. */
@@ -96,6 +99,8 @@ export const isFollowedByOthers = (
 
 interface Following {
   internal: boolean;
+  /** Whether they do so only because an entry mentions them: they may not exist. */
+  byMention: boolean;
   since: Date;
 }
 
@@ -103,20 +108,21 @@ function insertFollowers(
   tenantId: string,
   { entityType, entityId }: EntityName,
   userIds: readonly string[],
-  { internal, since }: Following,
+  { internal, byMention, since }: Following,
 ): Sql {
   // In the order of the key, so that two writers never wait for each other in a circle.
   const sorted = [...userIds].sort();
   return sql`
-    INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
-    SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, wanted.user_id, ${internal}, ${since}
+    INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, by_mention, since)
+    SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, wanted.user_id, ${internal}, ${byMention}, ${since}
     FROM unnest(${sorted}::text[]) AS wanted (user_id)
     WHERE (SELECT count(*) FROM (SELECT FROM follower WHERE tenant_id = ${tenantId}::uuid
         AND entity_type = ${entityType} AND entity_id = ${entityId} LIMIT ${FOLLOWERS_OF_ENTITY_MAX}) AS present)
         < ${FOLLOWERS_OF_ENTITY_MAX}
       OR EXISTS (SELECT FROM follower WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType}
         AND entity_id = ${entityId} AND follower.user_id = wanted.user_id)
-    ON CONFLICT (tenant_id, entity_type, entity_id, user_id) DO UPDATE SET internal = false
-    WHERE follower.internal AND NOT excluded.internal
+    ON CONFLICT (tenant_id, entity_type, entity_id, user_id) DO UPDATE
+    SET internal = follower.internal AND excluded.internal, by_mention = follower.by_mention AND excluded.by_mention
+    WHERE (follower.internal AND NOT excluded.internal) OR (follower.by_mention AND NOT excluded.by_mention)
     RETURNING (xmax = 0) AS "isNew"`;
 }

@@ -8,7 +8,7 @@ import { headOf } from '@plinth/kernel/text';
 import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { send } from '@plinth/runtime/postgres/raw-statements';
+import { raw, send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
 import { audienceOf } from '../domain/audience';
@@ -110,8 +110,8 @@ export function notificationStore({
         const { tenantId, userId } = caller;
         const last = lastId && (await findOwn(tx, caller, lastId));
         if (last) return last.sequence;
-        // It was removed with its entry; its id still holds when it was made.
-        const before = lastId ? { createdAt: { lte: timeOf(lastId) } } : {};
+        // It was removed with its entry; its id still holds when it was made. Some are sent again then, and none is missed.
+        const before = lastId ? { createdAt: { lte: new Date(timeOf(lastId) - DISORDER_MILLISECONDS) } } : {};
         // The largest one by its index: Prisma's `_max` reads all of this person's notifications.
         const newest = await tx.notification.findFirst({
           where: { tenantId, userId, ...before },
@@ -163,8 +163,14 @@ async function findOwn(tx: Tx, { tenantId, userId }: Caller, id: string, where =
   return found?.userId === userId ? found : undefined;
 }
 
-/** The instant in a UUID version 7. */
-const timeOf = (id: string): Date => new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+/**
+ * Notifications of one person are numbered in the order in which their transactions end. By so much the times of two of them
+ * may be in the other order: while one waited for the other, and by clocks of replicas that differ.
+ */
+const DISORDER_MILLISECONDS = 15_000;
+
+/** The instant in a UUID version 7, in milliseconds. */
+const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 
 /** What decides whom an entry notifies. */
 interface NotifiedEntry {
@@ -177,6 +183,8 @@ interface NotifiedEntry {
 interface Follower {
   userId: string;
   internal: boolean;
+  /** May be somebody who does not exist, unless the directory knows them. */
+  byMention: boolean;
 }
 
 interface Recipient extends Follower {
@@ -190,35 +198,53 @@ const REMOVED_TOGETHER = 50;
 const FOLLOWERS_AT_ONCE_MAX = 20;
 const FOLLOWERS_OF_PART = 500;
 
+/** What a new entry, or a part of its followers, leads to. */
+interface Notifying {
+  entryId: string;
+  /** Without its author. */
+  recipients: Recipient[];
+  /** Each has their oldest notification removed for it. */
+  replacesOldest: boolean;
+}
+
 /**
- * Notifies the people whom a new entry mentions and the followers of its entity, each once and not its author. Where it
- * has many followers, the entry becomes due instead, and they are notified in parts. People who may not see the entry get
- * a notification that they may not see either. Beyond the quota nobody is notified. Returns who was notified.
+ * Notifies the people whom new entries mention and the followers of their entities, each once of an entry and not its
+ * author. Where an entity has many followers, its entry becomes due instead, and they are notified in parts. People who may
+ * not see an entry get a notification that they may not see either. Returns who was notified.
  */
 export async function createNotifications(
   tx: Tx,
   tenantId: string,
-  entryId: string,
+  entryIds: readonly string[],
   at: Date,
   quota: Pick<RowQuota, 'tryTake'>,
 ): Promise<{ userIds: string[]; isDue: boolean }> {
-  const entry = await readNotified(tx, tenantId, entryId, { limit: FOLLOWERS_AT_ONCE_MAX + 1 });
-  if (!entry) return { userIds: [], isDue: false };
-  const mentioned = mentionedUserIds(findMentions(entry.body));
-  const isDue = entry.followers.length > FOLLOWERS_AT_ONCE_MAX;
-  if (isDue)
-    await tx.$executeRaw`
-      INSERT INTO due_entry (tenant_id, entry_id) VALUES (${tenantId}::uuid, ${entryId}::uuid) ON CONFLICT DO NOTHING`;
-  const recipients: Recipient[] = [
-    ...mentioned.map((userId) => ({
-      userId,
-      kind: NotificationKind.Mention,
-      internal: entry.internal,
-    })),
-    ...(isDue ? [] : toRecipients(entry).filter(({ userId }) => !mentioned.includes(userId))),
-  ];
-  const userIds = await notify(tx, tenantId, { entryId, authorId: entry.authorId }, recipients, at, quota);
-  return { userIds, isDue };
+  const notifying: Notifying[] = [];
+  let isAnyDue = false;
+  for (const entryId of entryIds) {
+    const entry = await readNotified(tx, tenantId, entryId, { limit: FOLLOWERS_AT_ONCE_MAX + 1 });
+    if (!entry) continue;
+    const mentioned = mentionedUserIds(findMentions(entry.body));
+    const isDue = entry.followers.length > FOLLOWERS_AT_ONCE_MAX;
+    if (isDue)
+      await tx.$executeRaw`
+        INSERT INTO due_entry (tenant_id, entry_id) VALUES (${tenantId}::uuid, ${entryId}::uuid) ON CONFLICT DO NOTHING`;
+    isAnyDue ||= isDue;
+    const recipients: Recipient[] = [
+      ...mentioned.map((userId) => ({
+        userId,
+        kind: NotificationKind.Mention,
+        internal: entry.internal,
+        byMention: true,
+      })),
+      ...(isDue ? [] : toRecipients(entry).filter(({ userId }) => !mentioned.includes(userId))),
+    ];
+    notifying.push(await admit(tx, tenantId, { entryId, authorId: entry.authorId }, recipients, quota));
+  }
+  await lockCounts(tx, tenantId, notifying);
+  const notified: string[][] = [];
+  for (const one of notifying) notified.push(await notify(tx, tenantId, one, at));
+  return { userIds: [...new Set(notified.flat())], isDue: isAnyDue };
 }
 
 /** An entry whose followers are notified in parts, and the last one who was. */
@@ -238,31 +264,37 @@ export async function notifyNextFollowers(
   at: Date,
   quota: Pick<RowQuota, 'tryTake'>,
 ): Promise<{ userIds: string[]; lastUserId: string | undefined }> {
-  const entry = await readNotified(tx, tenantId, entryId, { after: lastUserId, limit: FOLLOWERS_OF_PART });
+  const part = { after: lastUserId, isPart: true, limit: FOLLOWERS_OF_PART };
+  const entry = await readNotified(tx, tenantId, entryId, part);
   if (!entry) return { userIds: [], lastUserId: undefined };
   const { followers, authorId } = entry;
-  const userIds = await notify(tx, tenantId, { entryId, authorId }, toRecipients(entry), at, quota);
+  const admitted = await admit(tx, tenantId, { entryId, authorId }, toRecipients(entry), quota);
+  const userIds = await notify(tx, tenantId, admitted, at);
   const isLastPart = followers.length < FOLLOWERS_OF_PART;
   return { userIds, lastUserId: isLastPart ? undefined : followers.at(-1)!.userId };
 }
 
 /**
  * An entry with some of its followers, in the order of their ids. Later followers are not notified of earlier entries.
- * The entry is asked for in the order of its key (ADR 0022), and nobody deletes it before they are notified.
+ * A part has those only whom more than a mention made follow, or whom the directory knows: anybody can mention thousands
+ * of people who do not exist. The entry is asked for in the order of its key (ADR 0022), and nobody deletes it before they are notified.
  */
 async function readNotified(
   tx: Tx,
   tenantId: string,
   entryId: string,
-  { after = '', limit }: { after?: string; limit: number },
+  { after = '', isPart = false, limit }: { after?: string; isPart?: boolean; limit: number },
 ): Promise<NotifiedEntry | undefined> {
   const [entry] = await tx.$queryRaw<NotifiedEntry[]>`
     SELECT body, internal, author_id AS "authorId", COALESCE((
-      SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal) ORDER BY user_id) FROM (
-        SELECT user_id, internal FROM follower
+      SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal, 'byMention', by_mention) ORDER BY user_id)
+      FROM (
+        SELECT user_id, internal, by_mention FROM follower
         WHERE follower.tenant_id = entry.tenant_id AND follower.entity_type = entry.entity_type
           AND follower.entity_id = entry.entity_id AND follower.since <= entry.created_at
           AND follower.user_id > ${after}
+          AND (NOT ${isPart}::boolean OR NOT by_mention OR EXISTS (SELECT FROM person
+            WHERE person.tenant_id = follower.tenant_id AND person.user_id = follower.user_id OFFSET 0))
         ORDER BY user_id LIMIT ${limit}::integer) AS follower), '[]') AS followers
     FROM entry WHERE tenant_id = ${tenantId}::uuid AND id BETWEEN ${entryId}::uuid AND ${entryId}::uuid
     ORDER BY id FOR KEY SHARE OF entry`;
@@ -271,23 +303,60 @@ async function readNotified(
 
 const toRecipients = ({ followers, internal }: NotifiedEntry): Recipient[] =>
   followers.map((follower) => ({
-    userId: follower.userId,
+    ...follower,
     kind: NotificationKind.Entry,
     internal: internal || follower.internal,
   }));
 
-/** Notifies all of them but the author, and returns who was not notified of the entry before. */
-async function notify(
+/**
+ * Who is notified: beyond the quota those who exist, each in exchange for their oldest notification. Otherwise somebody could end the notifications of all by mentioning very many people who do not exist.
+ */
+async function admit(
   tx: Tx,
   tenantId: string,
   { entryId, authorId }: { entryId: string; authorId: string },
   people: readonly Recipient[],
-  at: Date,
   quota: Pick<RowQuota, 'tryTake'>,
-): Promise<string[]> {
+): Promise<Notifying> {
   const recipients = people.filter(({ userId }) => userId !== authorId);
-  if (recipients.length === 0 || !quota.tryTake(tenantId, recipients.length)) return [];
+  if (recipients.length === 0 || quota.tryTake(tenantId, recipients.length))
+    return { entryId, recipients, replacesOldest: false };
+  const known = await tx.$queryRaw<{ userId: string }[]>`
+    SELECT user_id AS "userId" FROM person
+    WHERE tenant_id = ${tenantId}::uuid AND user_id = ANY(${recipients.map(({ userId }) => userId)}::text[])`;
+  const userIds = new Set(known.map(({ userId }) => userId));
+  const existing = recipients.filter(({ userId, byMention }) => !byMention || userIds.has(userId));
+  return { entryId, recipients: existing, replacesOldest: true };
+}
+
+/**
+ * Locks the counters of all whom several entries notify. One entry locks those of its own in their order; after another
+ * one, they would not be in the order of all, and two writers would wait for each other in a circle.
+ */
+async function lockCounts(tx: Tx, tenantId: string, notifying: readonly Notifying[]): Promise<void> {
+  if (notifying.length < 2) return;
+  const userIds = new Set(notifying.flatMap(({ recipients }) => recipients.map(({ userId }) => userId)));
+  if (userIds.size === 0) return;
+  await send(
+    tx,
+    sql`
+      INSERT INTO notification_count AS count (tenant_id, user_id, last_sequence)
+      SELECT ${tenantId}::uuid, user_id, ${FIRST_SEQUENCE} FROM unnest(${[...userIds]}::text[]) AS counted (user_id)
+      ORDER BY user_id
+      ON CONFLICT (tenant_id, user_id) DO UPDATE SET last_sequence = count.last_sequence WHERE false`,
+  );
+}
+
+/** Returns who was not notified of the entry before. */
+async function notify(
+  tx: Tx,
+  tenantId: string,
+  { entryId, recipients, replacesOldest }: Notifying,
+  at: Date,
+): Promise<string[]> {
+  if (recipients.length === 0) return [];
   const notified = await insertNotifications(tx, tenantId, entryId, recipients, at);
+  if (replacesOldest) await removeOldestNotifications(tx, tenantId, notified);
   await removeOldNotifications(tx, tenantId, notified);
   return notified.map(({ userId }) => userId);
 }
@@ -297,6 +366,12 @@ interface Notified {
   sequence: bigint;
 }
 
+/**
+ * A new counter begins at the time, in fiftieths of a millisecond: one of the same person that was removed was below it, and
+ * an open stream waits for what is above that.
+ */
+const FIRST_SEQUENCE = raw('(extract(epoch FROM clock_timestamp()) * 1000)::bigint * 50 + 1');
+
 async function insertNotifications(
   tx: Tx,
   tenantId: string,
@@ -304,10 +379,8 @@ async function insertNotifications(
   recipients: readonly Recipient[],
   at: Date,
 ): Promise<Notified[]> {
-  // Counters are locked in the order of the user ids, so that two writers never wait for each other in a circle. A new one
-  // begins at the time, in fiftieths of a millisecond: one of the same person that was removed was below it, and an open
-  // stream waits for what is above that.
-  return tx.$queryRaw<Notified[]>`
+  // Counters are locked in the order of the user ids, so that two writers never wait for each other in a circle.
+  return tx.$queryRaw<Notified[]>(sql`
     WITH recipient AS (
       SELECT * FROM unnest(
         ${recipients.map(({ userId }) => userId)}::text[], ${recipients.map(() => newId())}::uuid[],
@@ -317,7 +390,7 @@ async function insertNotifications(
         AND earlier.entry_id = ${entryId}::uuid AND earlier.user_id = recipient.user_id)
     ), numbered AS (
       INSERT INTO notification_count AS count (tenant_id, user_id, last_sequence)
-      SELECT ${tenantId}::uuid, user_id, (extract(epoch FROM clock_timestamp()) * 1000)::bigint * 50 + 1 FROM recipient ORDER BY user_id
+      SELECT ${tenantId}::uuid, user_id, ${FIRST_SEQUENCE} FROM recipient ORDER BY user_id
       ON CONFLICT (tenant_id, user_id) DO UPDATE SET last_sequence = count.last_sequence + 1
       RETURNING user_id, last_sequence
     )
@@ -325,7 +398,25 @@ async function insertNotifications(
     SELECT ${tenantId}::uuid, id, user_id, last_sequence, kind, internal, ${entryId}::uuid, ${at}
     FROM recipient JOIN numbered USING (user_id) WHERE ${checkedForValues}
     ON CONFLICT (tenant_id, entry_id, user_id) DO NOTHING
-    RETURNING user_id AS "userId", sequence`;
+    RETURNING user_id AS "userId", sequence`);
+}
+
+/** Removes one notification of each of these users, the oldest, where they have another one than they just got. */
+async function removeOldestNotifications(
+  tx: Tx,
+  tenantId: string,
+  notified: readonly Notified[],
+): Promise<void> {
+  await tx.$executeRaw`
+    DELETE FROM notification WHERE tenant_id = ${tenantId}::uuid AND ctid = ANY (ARRAY(
+      SELECT oldest.place FROM unnest(
+        ${notified.map(({ userId }) => userId)}::text[], ${notified.map(({ sequence }) => sequence)}::bigint[]
+      ) AS of_user (user_id, newest)
+      CROSS JOIN LATERAL (
+        SELECT ctid AS place FROM notification AS earlier WHERE earlier.tenant_id = ${tenantId}::uuid
+          AND earlier.user_id = of_user.user_id AND earlier.sequence < of_user.newest
+        ORDER BY sequence LIMIT 1
+      ) AS oldest))`;
 }
 
 /** Removes what is older than the newest notifications of these users, of some with each notification. */

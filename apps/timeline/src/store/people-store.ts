@@ -3,9 +3,8 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import { BoundedMap } from '@plinth/kernel/bounded-map';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
-import { escapeLike } from '@plinth/kernel/like-pattern';
-import { likeIgnoringCase } from '@plinth/runtime/postgres/ignoring-case';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { Prisma } from '../generated/client';
 
 const RECORD_AGAIN_MILLISECONDS = 3_600_000;
@@ -16,14 +15,32 @@ export interface Person {
   displayName: string;
 }
 
-const NAME = 'display_name';
+interface Found extends Person {
+  suffix: string;
+}
+
+/**
+ * By what people are found, best first, as `person_suffix` ranks it: their name, what it is from a later word on, from
+ * within a word on; their id.
+ */
+const RANKS = [0, 1, 2, 3] as const;
+
+/**
+ * What one rank has from a suffix on, in the order of the key, of people who are not known yet; the name of each by itself
+ * (OFFSET). A suffix of a former name may be left, and finds nobody. Row-level security lets only what cannot fail reach an
+ * index, so a suffix that begins with a text lies between two, and no COALESCE is in these conditions.
+ */
 const SUGGEST = `
-  SELECT user_id AS id, display_name AS "displayName" FROM person
-  WHERE tenant_id = $1::uuid AND (${likeIgnoringCase(NAME, '$2')} OR ${likeIgnoringCase('user_id', '$2')})
-  ORDER BY CASE WHEN ${likeIgnoringCase(NAME, '$3')} THEN 0 WHEN ${likeIgnoringCase(NAME, '$4')} THEN 1
-                WHEN ${likeIgnoringCase(NAME, '$5')} THEN 2 WHEN ${likeIgnoringCase(NAME, '$2')} THEN 3 ELSE 4 END,
-           lower(display_name), user_id
-  LIMIT ${SUGGESTIONS_MAX}`;
+  SELECT found.user_id AS id, found.suffix, person.display_name AS "displayName"
+  FROM person_suffix AS found, LATERAL (
+    SELECT display_name FROM person WHERE tenant_id = $1::uuid AND user_id = found.user_id OFFSET 0
+  ) AS person
+  WHERE found.tenant_id = $1::uuid AND found.rank = $2::smallint
+    AND found.suffix >= lower($4::text) AND found.suffix < lower($3::text) || chr(1114111)
+    AND found.user_id <> ALL ($5::text[])
+    AND ($2::smallint = 3 OR found.suffix = right(searched_name(person.display_name), length(found.suffix)))
+  ORDER BY found.suffix, found.user_id
+  LIMIT $6::int`;
 
 /** The directory of a tenant: everyone who called in it, by the name of their last token, while its quota has room. */
 export interface PeopleStore {
@@ -31,7 +48,10 @@ export interface PeopleStore {
   record(caller: Caller): Promise<void>;
   isKnown(tenantId: string, userId: string): Promise<boolean>;
   namesOf(tenantId: string, userIds: readonly string[]): Promise<Map<string, string>>;
-  /** People whose name or id holds the text: those that begin with it first, then those with a word that does. */
+  /**
+   * People whose name holds the text, in any case: those that begin with it first, then those with a word that does, then
+   * the others, each in the order of the name from there on, by code points; behind them those whose id begins with it.
+   */
   suggest(tenantId: string, search: string): Promise<Person[]>;
 }
 
@@ -81,13 +101,27 @@ export function peopleStore({ db, clock, quota }: Parts): PeopleStore {
       recent.set(key, { name: userName, at: now.getTime() });
     },
 
-    suggest: (tenantId, search) => {
-      const text = escapeLike(search.trim());
-      const [whole, begin, word, inside] = [text, `${text}%`, `% ${text}%`, `%${text}%`];
-      return db.inTenant(tenantId, (tx) =>
-        tx.$queryRawUnsafe<Person[]>(SUGGEST, tenantId, inside, whole, begin, word),
-      );
-    },
+    suggest: (tenantId, search) =>
+      db.inTenant(tenantId, async (tx) => {
+        await readByIndexes(tx);
+        const found = new Map<string, Person>();
+        // One after the other: of the next ones only those need to be read that are not enough yet.
+        for (const rank of RANKS) {
+          let from = search.trim();
+          let isAtEnd = false;
+          // Who holds the text several times is there as often.
+          while (!isAtEnd && found.size < SUGGESTIONS_MAX) {
+            const known = [...found.keys()];
+            const wanted = SUGGESTIONS_MAX - known.length;
+            const values = [tenantId, rank, search.trim(), from, known, wanted];
+            const rows = await tx.$queryRawUnsafe<Found[]>(SUGGEST, ...values);
+            for (const { id, displayName } of rows) found.set(id, { id, displayName });
+            from = rows.at(-1)?.suffix ?? from;
+            isAtEnd = rows.length < wanted;
+          }
+        }
+        return [...found.values()];
+      }),
   };
 }
 
