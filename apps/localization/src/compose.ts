@@ -1,6 +1,7 @@
 import { overrideChanged } from '@plinth/contracts/localization/events';
 import { createCallerCulture } from '@plinth/clients/caller-culture';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { ledgerBytes } from '@plinth/exchange/ledger-quota';
 import { RowQuota } from '@plinth/http/row-quota';
 import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
@@ -10,6 +11,7 @@ import { subscribeBroadcast } from '@plinth/runtime/messaging/nats';
 import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import type { LocalizationConfig } from './config';
 import { PrismaClient, type Prisma } from './generated/client';
+import { migrations } from './generated/migrations';
 import { baseTexts } from './resources/base-texts';
 import { overrideStore, TEXT_READINGS } from './store/override-store';
 import { textListStore } from './store/text-list';
@@ -20,9 +22,9 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: LocalizationConfig, log: Log, onClose: (close: Close) => void) {
   const base = baseTexts;
-  const callerCulture = createCallerCulture(config, log);
-  onClose(callerCulture.close);
   const metrics = createMetrics('localization');
+  const callerCulture = createCallerCulture(config, log, metrics);
+  onClose(callerCulture.close);
   const textChecks = new EventLoopTurns();
   const common = { config, log, base, callerCulture, metrics, textChecks };
 
@@ -36,6 +38,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
       textList: undefined,
       pool: undefined,
       bulkPool: undefined,
+      ledgerQuota: undefined,
       outbox: undefined,
       db: undefined,
       quota: undefined,
@@ -47,12 +50,15 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     await openServiceStore<Prisma.TransactionClient>({
       url: config.DATABASE_URL_LOCALIZATION!,
       createClient: (adapter) => new PrismaClient({ adapter }),
+      migrations,
       config,
       log,
+      metrics,
       onClose,
     });
 
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
+  const ledgerQuota = new RowQuota({ db, log, metrics, ...ledgerBytes(config) });
 
   const onOverridesChanged = (tenantId: string): void => texts.invalidate(tenantId);
   const quota = new RowQuota({
@@ -65,7 +71,8 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     limit: config.LOCALIZATION_TENANT_OVERRIDES_MAX,
   });
   const readings = turnsAt(TEXT_READINGS);
-  measurePlaces(metrics, { readings });
+  const textList = textListStore(db, base);
+  measurePlaces(metrics, { readings, 'text-lists': textList.listings });
   const overrides = overrideStore(db, quota, readings, onOverridesChanged);
   const texts = textCache({
     base,
@@ -82,12 +89,13 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
     health,
     texts,
     overrides,
-    textList: textListStore(db, readings, base),
+    textList,
     pool,
     bulkPool,
     outbox,
     db,
     quota,
+    ledgerQuota,
     onOverridesChanged,
   };
 }

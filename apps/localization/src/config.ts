@@ -1,4 +1,5 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
+import { ledgerEnvironment } from '@plinth/exchange/ledger-quota';
 import { databaseUrl, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
@@ -6,6 +7,7 @@ export const LocalizationConfig = z
   .object({
     ...serviceEnvironment,
     ...undoEnvironment,
+    ...ledgerEnvironment,
     DATABASE_URL_LOCALIZATION: databaseUrl().optional(),
     OVERRIDE_STORE: z
       .enum(['postgres', 'none'])

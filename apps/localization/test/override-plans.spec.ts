@@ -43,9 +43,12 @@ async function read(db: Database, overrides: OverrideStore, { tenantId }: Caller
   await overrides.list(tenantId, { resourceName: 'Console', cultureName: 'fr' });
   await overrides.list(tenantId, { resourceName: 'Emails', cultureName: 'en' });
   await overrides.inCultures(tenantId, ['fr', 'fr-CA']);
-  const list = textListStore(db, turnsAt(1), baseTexts);
+  const list = textListStore(db, baseTexts);
   const page = { descending: true, limit: TEXTS, offset: 0 };
   await list.drifted(tenantId, { resourceName: 'Emails', search: '' }, page);
+  const first = { ...page, descending: false };
+  for (const search of ['', 'a text'])
+    await list.names(tenantId, { names: [], own: { search }, page: first, wantsTotalCount: false });
   await list.overridesOf(tenantId, [textOf('key-18', '')], ['en', 'fr']);
 }
 

@@ -6,11 +6,12 @@ import { startLocalization, type Localization } from './start-localization';
 
 /** The clock of the replicas, which get it when they start. */
 const now = Date.now;
-const clock = jest.spyOn(Date, 'now');
+let clock: jest.SpiedFunction<typeof Date.now>;
 let first: Localization;
 let second: Localization;
 let disconnected: Localization;
 beforeAll(async () => {
+  clock = jest.spyOn(Date, 'now');
   first = await startLocalization();
   const { databaseUrl, natsPrefix } = first;
   second = await startLocalization({ databaseUrl, natsPrefix });
@@ -21,6 +22,7 @@ afterAll(async () => {
   await disconnected.close();
   await second.close();
   await first.close();
+  clock.mockRestore();
 });
 afterEach(() => void clock.mockImplementation(now));
 

@@ -77,7 +77,33 @@ describe('GET /localization/texts', () => {
     expect(all).toBe((await texts(aCaller(), 'pageSize=1')).body.totalCount + 150);
     const second = await texts(caller, 'resourceName=Shop&pageSize=100&page=2');
     expect(keys(second)).toEqual(own.slice(100).map(({ key }) => key));
+    const withoutTotal = await texts(caller, 'resourceName=Shop&pageSize=100&page=2&skipTotalCount=true');
+    expect([keys(withoutTotal), withoutTotal.body.totalCount]).toEqual([keys(second), null]);
     expect(keys(await texts(caller, 'search=text 149'))).toEqual(['k149']);
+  });
+
+  it('finds the same texts of the platform and of the tenant without a total as with it, page by page', async () => {
+    const caller = aCaller();
+    // Among those of the platform, before and behind them, and one of them.
+    const own = [...'aSz'].map((letter) => item(`${letter}.save`, 'Garder', { resourceName: 'Platform' }));
+    await put(caller, [
+      ...own,
+      item('actions.save', 'Garder'),
+      item('other', 'Save', { resourceName: 'A' }),
+      item('a.other', 'Rien'),
+    ]);
+    const { totalCount } = (await texts(caller, 'search=save&pageSize=1')).body;
+    const pageSize = Math.ceil(totalCount / 2);
+    expect(totalCount).toBeGreaterThan(own.length + 2);
+    for (const page of [1, 2]) {
+      const query = `search=save&pageSize=${pageSize}&page=${page}`;
+      const [counted, uncounted] = [
+        await texts(caller, query),
+        await texts(caller, `${query}&skipTotalCount=true`),
+      ];
+      expect(uncounted.body).toEqual({ ...counted.body, totalCount: null });
+      expect(uncounted.body.hasMore).toBe(page === 1);
+    }
   });
 
   it('finds keys and texts whatever the case of their letters, also of those with accents', async () => {

@@ -1,3 +1,4 @@
+/** @alone it stops the clock */
 import { silentLog } from '@plinth/runtime/process/log';
 import { createMetrics } from '@plinth/runtime/process/health';
 import type { Chromium } from '../src/print/chromium';

@@ -1,8 +1,9 @@
 import { settingsEvents } from '@plinth/contracts/settings/events';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { ledgerBytes } from '@plinth/exchange/ledger-quota';
 import { BATCH_ITEMS } from '@plinth/http/batch';
 import { RowQuota } from '@plinth/http/row-quota';
-import { measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
+import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -14,6 +15,7 @@ import type { SettingsConfig } from './config';
 import { platformDefinitions } from './domain/platform-definitions';
 import { Revocations } from './grpc/revocations';
 import { PrismaClient, type Prisma } from './generated/client';
+import { migrations } from './generated/migrations';
 import { apiKeyStore } from './store/api-key-store';
 import { definitionStore } from './store/definition-store';
 import { secretBox } from './store/secret-box';
@@ -24,17 +26,20 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: SettingsConfig, log: Log, onClose: (close: Close) => void) {
+  const metrics = createMetrics('settings');
   const { pool, bulkPool, db, messaging, outbox, checks, informative } =
     await openServiceStore<Prisma.TransactionClient>({
       url: config.DATABASE_URL_SETTINGS,
       createClient: (adapter) => new PrismaClient({ adapter }),
+      migrations,
       config,
       log,
+      metrics,
       onClose,
     });
 
-  const metrics = createMetrics('settings');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
+  const ledgerQuota = new RowQuota({ db, log, metrics, ...ledgerBytes(config) });
 
   const batchItems = turnsAt(BATCH_ITEMS);
   measurePlaces(metrics, { 'batch-items': batchItems });
@@ -49,6 +54,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     updatesTakeRoom: true,
   });
   const definitions = definitionStore(db);
+  const valueChecks = new EventLoopTurns();
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);
   const settings = settingStore({
     db,
@@ -81,10 +87,12 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     bulkPool,
     db,
     box,
+    valueChecks,
     health,
     metrics,
     outbox,
     changeQuota,
+    ledgerQuota,
     batchItems,
     definitions,
     settings,

@@ -1,10 +1,12 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
+import { ledgerEnvironment } from '@plinth/exchange/ledger-quota';
 import { databaseUrl, keys, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const SettingsConfig = z.object({
   ...serviceEnvironment,
   ...undoEnvironment,
+  ...ledgerEnvironment,
   DATABASE_URL_SETTINGS: databaseUrl(),
   SETTINGS_ENCRYPTION_KEYS: keys().describe(
     'Secrets that encrypt secret values at rest, comma-separated; the first one encrypts.',

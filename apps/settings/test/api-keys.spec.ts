@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { hashOfApiKey, isApiKey } from '@plinth/kernel/api-key';
+import type { Caller } from '@plinth/kernel/caller';
 import { protoPackages } from '@plinth/proto/packages';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import { serveGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
@@ -85,6 +86,12 @@ describe('an API key', () => {
     expect((await http.post('/api-keys', nightly)).status).toBe(201);
   });
 
+  it('may have a permission that the platform does not know, such as one of a workflow definition', async () => {
+    const permissions = ['Invoices.Payments.Release'];
+    const holder = aCaller({ permissions: ['Platform.ApiKeys.Manage', ...permissions] });
+    expect((await service.as(holder).post('/api-keys', { ...nightly, permissions })).status).toBe(201);
+  });
+
   it('is neither created nor revoked with an API key', async () => {
     const caller = aCaller();
     const { id } = (await service.as(caller).post('/api-keys', nightly)).body;
@@ -151,7 +158,8 @@ describe('an API key', () => {
     await once(stream, 'data');
     stream.on('data', (message: { id?: string }) => revoked.push(message.id));
 
-    expect((await service.as(caller).delete(`/api-keys/${id}`)).status).toBe(204);
+    // It is told as it is stored.
+    expect((await service.as(caller).delete(`/api-keys/${id.toUpperCase()}`)).status).toBe(204);
     expect((await service.as(caller).delete(`/api-keys/${id}`)).status).toBe(204);
 
     await eventually(() => revoked.includes(id));
@@ -174,20 +182,38 @@ describe('an API key', () => {
     const caller = aCaller();
     const http = service.as(caller);
     const { id } = (await http.post('/api-keys', nightly)).body;
-    const database = new Client(service.databaseUrl);
-    await database.connect();
-    await database.query(`SELECT set_config('plinth.tenant_id', $1, false)`, [caller.tenantId]);
-    await database.query(
-      `INSERT INTO api_key (tenant_id, id, key_hash, hint, name, permissions, created_at, created_by, created_by_name, expires_at)
-       SELECT tenant_id, gen_random_uuid(), gen_random_uuid(), hint, name, permissions, created_at, created_by,
-         created_by_name, expires_at FROM api_key, generate_series(1, 199) WHERE tenant_id = $1`,
-      [caller.tenantId],
-    );
-    await database.end();
+    await copyKeys(caller, 199, 'expires_at');
 
     const refused = await http.post('/api-keys', nightly);
     expect([refused.status, refused.body.quota]).toMatchObject([429, { name: 'api-keys', limit: 200 }]);
     await http.delete(`/api-keys/${id}`);
     expect((await http.post('/api-keys', nightly)).status).toBe(201);
   });
+
+  it('that is over is listed while there are fewer than 1,000 newer ones', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const { id } = (await http.post('/api-keys', nightly)).body;
+    await copyKeys(caller, 1_200, `now() - interval '1 second'`);
+    const added = (await http.post('/api-keys', nightly)).body;
+
+    expect((await http.get('/api-keys?limit=1')).body.totalCount).toBe(1_001);
+    expect((await http.get(`/api-keys/${id}`)).status).toBe(200);
+    expect((await http.get(`/api-keys/${added.id}`)).status).toBe(200);
+  });
+
+  /** Adds copies of the keys of a tenant, which are over at another time. */
+  async function copyKeys({ tenantId }: Caller, count: number, expiresAt: string): Promise<void> {
+    const database = new Client(service.databaseUrl);
+    await database.connect();
+    await database.query(`SELECT set_config('plinth.tenant_id', $1, false)`, [tenantId]);
+    await database.query(
+      `INSERT INTO api_key (tenant_id, id, key_hash, hint, name, permissions, created_at, created_by, created_by_name, expires_at)
+       SELECT tenant_id, gen_random_uuid(), gen_random_uuid(), hint, name, permissions,
+         created_at + number * interval '1 millisecond', created_by, created_by_name, ${expiresAt}
+       FROM api_key, generate_series(1, ${count}) AS number WHERE tenant_id = $1`,
+      [tenantId],
+    );
+    await database.end();
+  }
 });

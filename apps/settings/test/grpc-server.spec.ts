@@ -63,7 +63,10 @@ describe('the gRPC server of settings', () => {
     expect(await client.resolve(caller, [TOKEN])).toEqual({ [TOKEN]: 'open sesame' });
   });
 
-  it('tells the log of a service why its definitions are refused', async () => {
+  it.each([
+    ['an unknown scope', { name: 'Invoicing.Mistaken', scopes: ['galaxy' as 'tenant'] }],
+    ['no name', { name: ' ', scopes: ['tenant' as const] }],
+  ])('tells the log of a service why a definition with %s is refused', async (_what, mistake) => {
     const lines: string[] = [];
     const log = createLog({ LOG_LEVEL: 'info' }, 'invoicing', { write: (line) => void lines.push(line) });
     const mistaken = createSettingsClient(
@@ -72,10 +75,9 @@ describe('the gRPC server of settings', () => {
     );
     mistaken.register('invoicing', [
       {
-        name: 'Invoicing.Mistaken',
+        ...mistake,
         description: 'for the test',
         defaultValue: null,
-        scopes: ['galaxy' as 'tenant'],
         isVisibleToUsers: false,
         isSecret: false,
         schema: { type: 'string' },

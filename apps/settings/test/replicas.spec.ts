@@ -5,6 +5,7 @@ import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
+import { freePort } from '@plinth/testing/free-port';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { startSettings } from './start-settings';
@@ -89,11 +90,15 @@ describe('a replica that starts while its database is away', () => {
     const away = await startSilentProxy(serverPort);
     away.close();
     url.port = String(away.port);
-    const service = await startSettings({ databaseUrl: url.href });
-    expect(await service.health.readiness()).toMatchObject({ ready: false, parts: { definitions: 'down' } });
+    const ADMIN_PORT = await freePort();
+    const environment = { HTTP_HOST: '127.0.0.1', ADMIN_PORT: String(ADMIN_PORT) };
+    const started = startSettings({ databaseUrl: url.href, environment });
+    const ready = await eventually(() => fetch(`http://127.0.0.1:${ADMIN_PORT}/readyz`));
+    expect(await ready.json()).toMatchObject({ ready: false, parts: { postgres: 'down' } });
 
     const proxy = await startSilentProxy(serverPort, away.port);
 
+    const service = await started;
     await eventually(async () => {
       expect(await service.as(aCaller()).get(CULTURE)).toMatchObject({ status: 200, body: { value: null } });
       return true;

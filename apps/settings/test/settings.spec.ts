@@ -156,6 +156,25 @@ describe('PUT /settings/{scope}/{name}', () => {
     expect((await http.get(`/settings/user/${CULTURE}`)).body.value).toBe('fr');
   });
 
+  it.each([
+    ['a value', `/settings/user/${CULTURE}`, 'fr'],
+    ['nothing, so that the tenant is seen', `/settings/user/${CULTURE}`, null],
+    ['a secret', '/settings/tenant/Test.Secret', 'sesame'],
+  ])('responds to the writing of %s with the tag that is read then', async (_what, path, value) => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const written = await service.as({ ...caller, operationId: 'one' }).put(path, { value });
+    const etag = written.headers.get('etag')!;
+    expect([written.status, (await http.get(path)).headers.get('etag')]).toEqual([204, etag]);
+
+    const next = await http.put(path, { value: 'fr-CA' }, { headers: { 'if-match': etag } });
+    expect(next.status).toBe(204);
+    expect(next.headers.get('etag')).not.toBe(etag);
+    // A retry knows what it wrote, not what others wrote since.
+    const retried = await service.as({ ...caller, operationId: 'one' }).put(path, { value });
+    expect(retried.headers.get('etag')).toBe(etag);
+  });
+
   it('has one effect per operation, however often it is repeated', async () => {
     const caller = aCaller();
     const retried = service.as({ ...caller, operationId: 'one-operation' });
@@ -181,7 +200,8 @@ describe('PUT /settings/{scope}/{name}', () => {
   });
 
   it('stores secrets sealed, and masks them in every response', async () => {
-    const http = service.as(aCaller());
+    const caller = aCaller();
+    const http = service.as(caller);
     await http.put('/settings/tenant/Test.Secret', { value: 'open sesame' });
     expect((await http.get('/settings/tenant/Test.Secret')).body.value).toBe('***');
     expect((await http.get('/settings/user')).body['Test.Secret']).toBe('***');
@@ -189,7 +209,10 @@ describe('PUT /settings/{scope}/{name}', () => {
     expect((await http.get('/settings/effective')).text).not.toContain('sesame');
     const admin = new Client({ connectionString: service.database!.adminUrl });
     await admin.connect();
-    const { rows } = await admin.query(`SELECT value FROM setting_value WHERE name = 'Test.Secret'`);
+    const { rows } = await admin.query(
+      `SELECT value FROM setting_value WHERE name = 'Test.Secret' AND tenant_id = $1`,
+      [caller.tenantId],
+    );
     await admin.end();
     expect(rows).toHaveLength(1);
     expect(rows[0].value).not.toContain('sesame');
@@ -215,6 +238,32 @@ describe('PUT /settings/{scope}', () => {
     await service.as(caller).put(`/settings/user/${CULTURE}`, { value: 'fr-CA' });
     await retried.put('/settings/user', { items: twice });
     expect(await current()).toBe('fr-CA');
+  });
+
+  it('writes a setting once, however often its items name it, and not at all where it has the value', async () => {
+    const http = service.as(aCaller());
+    const items = [...['fr', 'en', 'de'], 'x'.repeat(65_537)].map((value) => ({ name: CULTURE, value }));
+    const history = async () => {
+      const { body } = await http.get(`/settings/user/${CULTURE}/history`);
+      return body.items.map(({ newValue }: { newValue: string }) => newValue);
+    };
+
+    const { body } = await http.put('/settings/user', { items });
+
+    expect(body.results.map(({ value }: { value: { value: string } | null }) => value?.value)).toEqual([
+      'fr',
+      'en',
+      'de',
+      undefined,
+    ]);
+    expect(await history()).toEqual(['de']);
+    const [first, again] = [
+      await http.put(`/settings/user/${CULTURE}`, { value: 'de' }),
+      await http.put(`/settings/user/${CULTURE}`, { value: 'de' }),
+    ];
+    expect([first.status, again.status]).toEqual([204, 204]);
+    expect(again.headers.get('etag')).toBe((await http.get(`/settings/user/${CULTURE}`)).headers.get('etag'));
+    expect(await history()).toEqual(['de']);
   });
 
   it('is 422 as a whole for other items under the idempotency key of a batch', async () => {

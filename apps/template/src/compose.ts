@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
+import { ledgerBytes } from '@plinth/exchange/ledger-quota';
 import { createLocalizationClient } from '@plinth/clients/localization-client';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
+import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
 import { ByteBudget, measureBytes } from '@plinth/runtime/process/byte-budget';
 import { FairPlaces, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
@@ -12,6 +14,7 @@ import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import type { TemplateConfig } from './config';
 import { settingDefinitions } from './domain/settings';
 import { PrismaClient, type Prisma } from './generated/client';
+import { migrations } from './generated/migrations';
 import { createPdfRendererClient } from './grpc/pdf-renderer-client';
 import { templateSettings } from './grpc/template-settings';
 import { sandboxPool } from './render/sandbox-pool';
@@ -27,22 +30,25 @@ export type Deps = Awaited<ReturnType<typeof compose>>;
 
 /** Wires the real parts; what it opens is closed in reverse order. */
 export async function compose(config: TemplateConfig, log: Log, onClose: (close: Close) => void) {
+  const metrics = createMetrics('template');
   const { pool, bulkPool, db, outbox, checks, informative } =
     await openServiceStore<Prisma.TransactionClient>({
       url: config.DATABASE_URL_TEMPLATE,
       createClient: (adapter) => new PrismaClient({ adapter }),
+      migrations,
       config,
       log,
+      metrics,
       onClose,
     });
 
-  const metrics = createMetrics('template');
   onClose(startImportCleanup({ pool: bulkPool, log, config, metrics }));
+  const ledgerQuota = new RowQuota({ db, log, metrics, ...ledgerBytes(config) });
 
-  const settings = templateSettings(config, log);
+  const settings = templateSettings(config, log, metrics);
   onClose(settings.close);
   settings.register('template', settingDefinitions);
-  const localization = createLocalizationClient(config);
+  const localization = createLocalizationClient(config, metrics);
   onClose(localization.close);
 
   const bytes = new ByteBudget(config.RENDER_BYTES_MAX);
@@ -81,7 +87,11 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
   });
   const lifecycle = templateLifecycle({ templates, renderer, settings, clock: systemClock });
   const health = new Health(checks, { informative, log });
-  measurePlaces(metrics, { evaluation: sandbox.places, batches: batchPlaces, countings });
+  measurePlaces(metrics, {
+    evaluation: sandbox.places,
+    batches: batchPlaces,
+    'category-countings': countings,
+  });
   return {
     config,
     log,
@@ -96,6 +106,7 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     sandbox,
     batchPlaces,
     revisionQuota: quota,
+    ledgerQuota,
     templates,
     categories,
     renderer,

@@ -1,10 +1,12 @@
 import { undoEnvironment } from '@plinth/exchange/import-retention';
+import { ledgerEnvironment } from '@plinth/exchange/ledger-quota';
 import { databaseUrl, keys, positiveInteger, serviceEnvironment } from '@plinth/runtime/process/config';
 import { z } from 'zod';
 
 export const TemplateConfig = z.object({
   ...serviceEnvironment,
   ...undoEnvironment,
+  ...ledgerEnvironment,
   DATABASE_URL_TEMPLATE: databaseUrl(),
   RENDER_PROCESSES: positiveInteger(3).describe(
     'Processes that evaluate templates at the same time; a tenant uses at most as many as are free.',

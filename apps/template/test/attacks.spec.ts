@@ -139,7 +139,9 @@ describe('a template that exceeds its limits', () => {
     const exploding = Array.from({ length: 4 }, () => preview(attacker, 'bomb'));
     await Promise.all([...exploding, preview(client, 'a')]);
 
-    expect(ended).toEqual([200, 422, 422, 422, 422]);
+    expect(ended.toSorted()).toEqual([200, 422, 422, 422, 422]);
+    // Two of the three processes are the most that the attacker has: it is before those that wait.
+    expect(ended.indexOf(200)).toBeLessThanOrEqual(2);
   });
 
   it('is refused with Retry-After when too many wait', async () => {

@@ -1,6 +1,8 @@
 import { serveExchange } from '@plinth/exchange/serve-exchange';
 import { awkwardTexts, openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import type { Caller } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
+import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
 import { templatesExchange } from '../src/exchange/templates';
 import { grpcServices } from '../src/grpc/server';
@@ -118,6 +120,16 @@ describe('import and export of Templates.Templates', () => {
     expect((await before('new')).draft.content).toBe('again');
   });
 
+  /** The moves that were published, with their former and their new state. */
+  const movesOf = async ({ tenantId }: Caller) => {
+    const events = await service.db.inTenant(tenantId, (tx) =>
+      tx.$queryRawUnsafe<{ payload: Record<string, string> }[]>(
+        `SELECT payload FROM outbox WHERE name = 'template.entity-moved' ORDER BY sequence`,
+      ),
+    );
+    return events.map(({ payload }) => [payload['entityId'], payload['previousState'], payload['newState']]);
+  };
+
   it('publishes how an import and its undo move templates that were no drafts', async () => {
     const caller = aCaller();
     const http = service.as(caller);
@@ -130,21 +142,17 @@ describe('import and export of Templates.Templates', () => {
     ]);
     await owner.undoImport(caller, { definition, jobId });
 
-    const events = await service.db.inTenant(caller.tenantId, (tx) =>
-      tx.$queryRawUnsafe<{ payload: Record<string, string> }[]>(
-        `SELECT payload FROM outbox WHERE name = 'template.entity-moved' ORDER BY sequence`,
-      ),
-    );
-    const moves = events.map(({ payload }) => [
-      payload['entityId'],
-      payload['previousState'],
-      payload['newState'],
-    ]);
-    expect(moves).toEqual([
+    expect(await movesOf(caller)).toEqual([
       ['published', 'Draft', 'Published'],
       ['published', 'Published', 'Draft'],
       ['published', 'Draft', 'Published'],
     ]);
+    const gone = await service.db.inTenant(caller.tenantId, (tx) =>
+      tx.$queryRawUnsafe<{ payload: unknown }[]>(
+        `SELECT payload FROM outbox WHERE name = 'template.entity-gone'`,
+      ),
+    );
+    expect(gone).toEqual([{ payload: { entityType: 'Template', entityIds: ['new'] } }]);
   });
 
   it('undoes in parts where rows were much larger than those of the file', async () => {
@@ -169,6 +177,56 @@ describe('import and export of Templates.Templates', () => {
     expect(lengths).not.toHaveLength(0);
     expect(Math.max(...lengths)).toBeLessThan(4.5 * 1024 * 1024);
     expect((await http.get('/templates/large-7')).body.draft.content).toBe(content);
+  });
+
+  it('keeps as many revisions of a template as when they are saved over HTTP', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await published(http, { name: 'a', content: 'published' });
+    await saved(http, { name: 'b', content: 'other' });
+    const importing = async (content: string) =>
+      (await owner.importRows(caller, start, [[[2, 'a', '', '', 'text/html', content]]])).jobId;
+    await importing('first');
+    const revisions = (text: string) =>
+      inTenantConnection(service.pool, caller.tenantId, (connection) => connection.query(text));
+    await revisions(
+      `INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length,
+         created_at, created_by)
+       SELECT tenant_id, gen_random_uuid(), id, n, 3, '', '', 0, now(), '' FROM template, generate_series(3, 600) AS n
+       WHERE name = 'a'`,
+    );
+
+    const last = await importing('last');
+
+    const { rows } = await revisions(
+      `SELECT number FROM template_revision AS r JOIN template AS t ON t.id = r.template_id WHERE t.name = 'a' ORDER BY number`,
+    );
+    // What is published, the draft that the import replaced, and the newest ones.
+    expect(rows.map(({ number }) => number)).toEqual([
+      1,
+      2,
+      ...Array.from({ length: 500 }, (_, at) => 102 + at),
+    ]);
+    expect((await http.get('/templates/b')).body.draft.content).toBe('other');
+    expect(await owner.undoImport(caller, { definition, jobId: last })).toMatchObject([
+      { restored: 1, kept: [] },
+    ]);
+    expect((await http.get('/templates/a')).body.draft.content).toBe('first');
+  });
+
+  it('does not undo an import whose former draft is removed since', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await saved(http, { name: 'a', content: 'former' });
+    const { jobId } = await owner.importRows(caller, start, [[[2, 'a', '', '', 'text/html', 'imported']]]);
+    await inTenantConnection(service.pool, caller.tenantId, (connection) =>
+      connection.query('DELETE FROM template_revision WHERE number = 1'),
+    );
+
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([
+      { restored: 0, kept: [{ reason: 'Refused' }] },
+    ]);
+    expect((await http.get('/templates/a')).body.draft.content).toBe('imported');
   });
 
   it('reports the errors of each row', async () => {
@@ -205,6 +263,46 @@ describe('import and export of Templates.Templates', () => {
     await owner.importRows(caller, start, [[[2, 'a', '', '', 'text/html', 'again']]]);
 
     expect((await http.get('/templates/a')).body.draft.content).toBe('again');
+    expect(await movesOf(caller)).toEqual([]);
+  });
+
+  it('takes a deleted template for one that does not exist, in each mode', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await saved(http, { name: 'a', content: 'first' });
+    await http.delete('/templates/a');
+    const rows = [[[2, 'a', '', '', 'text/html', 'again']]];
+    const importIn = async (mode: 'INSERT' | 'UPDATE', jobId: string) =>
+      (await owner.importRows(caller, { ...start, mode, jobId }, rows)).results[0];
+
+    expect(await importIn('UPDATE', newId())).toMatchObject({ inserted: 0, updated: 0, skipped: 1 });
+    expect((await http.get('/templates/a')).status).toBe(404);
+    expect(await importIn('INSERT', newId())).toMatchObject({ inserted: 1, updated: 0, skipped: 0 });
+    expect((await http.get('/templates/a')).body.draft.content).toBe('again');
+    expect(await importIn('INSERT', newId())).toMatchObject({ inserted: 0, skipped: 1 });
+  });
+
+  it('takes the id of a deleted template for one that is not known, in each mode', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await saved(http, { name: 'gone', content: 'first' });
+    await saved(http, { name: 'kept', content: 'first' });
+    const ids = await owner.exportRows(caller, { definition, fields: ['name'], includeId: true });
+    const idOf = (wanted: string) => ids.find(([, name]) => name === wanted)![0];
+    await http.delete('/templates/gone');
+    const withId = { ...start, columns: ['id', ...columns] };
+    const row = (id: unknown, name: string) => [2, id, name, '', '', 'text/html', 'again'];
+    const importIn = async (mode: 'INSERT' | 'UPDATE' | 'UPSERT', id: unknown, name: string) =>
+      (await owner.importRows(caller, { ...withId, mode, jobId: newId() }, [[row(id, name)]])).results[0]!;
+
+    for (const mode of ['INSERT', 'UPDATE', 'UPSERT'] as const)
+      for (const name of ['gone', 'another'])
+        expect(await importIn(mode, idOf('gone'), name)).toMatchObject({
+          ...{ inserted: 0, updated: 0, skipped: 0, failed: 1 },
+          failures: [{ kind: 'Identity', details: [{ column: 'id' }] }],
+        });
+    expect((await http.get('/templates')).body.items).toMatchObject([{ name: 'kept' }]);
+    expect(await importIn('UPSERT', idOf('kept'), 'another')).toMatchObject({ inserted: 0, updated: 1 });
   });
 
   it('changes nothing in a dry-run', async () => {

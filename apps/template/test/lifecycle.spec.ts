@@ -458,6 +458,19 @@ describe('the lifecycle of templates', () => {
       expect(await apply(as('ada'), 'Draft', 'PendingReview')).toMatchObject({ outcome: 'MOVED' });
     });
 
+    it('makes no move that is asked for too late, and tells of one that it made in time', async () => {
+      await saved(http, { name: 'a', requiresApproval: true });
+      const inMilliseconds = (more: number) => new Date(Date.now() + more).toISOString();
+      const [past, future] = [inMilliseconds(-1_000), inMilliseconds(60_000)];
+      const late = { outcome: 'STATE_CHANGED', state: 'Draft' };
+      expect(await apply(as('ada'), 'Draft', 'PendingReview', { notAfter: past })).toMatchObject(late);
+
+      const moveId = newId();
+      const moved = { outcome: 'MOVED', state: 'PendingReview' };
+      for (const notAfter of [future, past])
+        expect(await apply(as('ada'), 'Draft', 'PendingReview', { notAfter, moveId })).toMatchObject(moved);
+    });
+
     it('archives the published revision', async () => {
       await published(http, { name: 'a' });
 
@@ -487,6 +500,32 @@ describe('the lifecycle of templates', () => {
         outcome: 'STATE_CHANGED',
         state: 'Archived',
       });
+    });
+
+    it('publishes that it is gone, and a draft again where it was submitted, as it is when it is made again', async () => {
+      await saved(http, { name: 'a', requiresApproval: true });
+      expect(await apply(as('ada'), 'Draft', 'PendingReview')).toMatchObject({ outcome: 'MOVED' });
+      expect((await http.delete('/templates/a')).status).toBe(204);
+      await saved(http, { name: 'a' });
+      await http.delete('/templates/a');
+
+      const events = await service.db.inTenant(caller.tenantId, (tx) =>
+        tx.$queryRawUnsafe<{ payload: Record<string, unknown> }[]>(
+          `SELECT payload FROM outbox WHERE name = 'template.entity-moved' ORDER BY sequence`,
+        ),
+      );
+
+      expect(events.map(({ payload }) => payload)).toMatchObject([
+        { previousState: 'Draft', newState: 'PendingReview' },
+        { previousState: 'PendingReview', newState: 'Draft', movedBy: 'ada' },
+      ]);
+      const gone = await service.db.inTenant(caller.tenantId, (tx) =>
+        tx.$queryRawUnsafe<{ payload: unknown }[]>(
+          `SELECT payload FROM outbox WHERE name = 'template.entity-gone'`,
+        ),
+      );
+      const payload = { entityType: 'Template', entityIds: ['a'] };
+      expect(gone).toEqual([{ payload }, { payload }]);
     });
 
     it('publishes an event for every change of status, over HTTP and gRPC', async () => {

@@ -169,7 +169,16 @@ describe('revisions of templates', () => {
     const { draft } = await saved(http, { name: 'a', culture: 'fr', content: 'one', mimeType: 'text/plain' });
     await http.put('/templates/a', { name: 'a', culture: 'fr', content: 'two', mimeType: 'text/html' });
 
-    const { status, body, headers } = await http.post(`/templates/a/revisions/${draft.revisionId}/restore`);
+    const restore = `/templates/a/revisions/${draft.revisionId}/restore`;
+    const read = (await http.get('/templates/a?culture=fr')).headers.get('etag')!;
+    await http.put('/templates/a', { name: 'a', culture: 'fr', content: 'two, again' });
+    const stale = await http.post(restore, undefined, { headers: { 'if-match': read } });
+    expect([stale.status, stale.body.type]).toEqual([409, expect.stringMatching(/stale-version$/)]);
+    const ifMatch = (await http.get('/templates/a?culture=fr')).headers.get('etag')!;
+
+    const { status, body, headers } = await http.post(restore, undefined, {
+      headers: { 'if-match': ifMatch },
+    });
 
     expect(status).toBe(200);
     expect(headers.get('etag')).toBeTruthy();
@@ -179,7 +188,7 @@ describe('revisions of templates', () => {
       draft: { content: 'one', mimeType: 'text/plain', status: 0 },
     });
     expect(body.draft.revisionId).not.toBe(draft.revisionId);
-    expect((await http.get('/templates/a/history?culture=fr')).body.totalCount).toBe(3);
+    expect((await http.get('/templates/a/history?culture=fr')).body.totalCount).toBe(4);
   });
 
   it('are compared as a unified diff', async () => {

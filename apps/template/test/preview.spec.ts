@@ -78,6 +78,15 @@ describe('POST /templates/{name}/preview', () => {
     expect(headers.get('x-template-missing-variables')).toBe('a.b, c');
   });
 
+  it('lists as many whole names of missing variables as a header has room for, of long ones the beginning', async () => {
+    const names = Array.from({ length: 60 }, (_, at) => `v${at}${'漢'.repeat(1_000)}`);
+    const { headers } = await preview({ content: names.map((name) => `{{ ${name} }}`).join('') });
+
+    expect(headers.get('x-template-warnings')).toBe('60');
+    const listed = headers.get('x-template-missing-variables')!;
+    expect(decodeURI(listed)).toBe(`v0${'漢'.repeat(198)}`);
+  });
+
   it('renders the published revision where there is no draft', async () => {
     await published(http, { name: 'a', content: 'public' });
 

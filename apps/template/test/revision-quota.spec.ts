@@ -15,7 +15,7 @@ describe('the quota of revisions of templates', () => {
     await service.close();
   });
 
-  // What is written while rows are counted may count twice, and the first one not at all.
+  // What is written while rows are counted may count twice.
   it('refuses saving and importing beyond it, and publishes what is there', async () => {
     const caller = aCaller();
     const http = service.as(caller);

@@ -118,6 +118,19 @@ describe('the sandbox pool', () => {
   });
 });
 
+describe('a process that cannot be started', () => {
+  let starting: SandboxPool;
+  afterAll(() => starting.close());
+
+  it('is started again', async () => {
+    const { execPath } = process;
+    process.execPath = '/no/such/program';
+    starting = aPool({ processes: 2, millisecondsMax: 700 });
+    process.execPath = execPath;
+    expect(await render('{{ 1 + 1 }}', {}, starting)).toMatchObject({ kind: 'rendered', html: '2' });
+  });
+});
+
 describe('a process whose task takes long', () => {
   const milliseconds = 60_000;
   const slow = '{% for i in range(400) %}{% for j in range(1000) %}{{ i * j }}{% endfor %}{% endfor %}';

@@ -12,7 +12,16 @@ import { overridesExchange } from '../exchange/overrides';
 
 type Needs = Pick<
   Deps,
-  'config' | 'log' | 'texts' | 'base' | 'bulkPool' | 'quota' | 'outbox' | 'textChecks' | 'onOverridesChanged'
+  | 'config'
+  | 'log'
+  | 'texts'
+  | 'base'
+  | 'bulkPool'
+  | 'quota'
+  | 'ledgerQuota'
+  | 'outbox'
+  | 'textChecks'
+  | 'onOverridesChanged'
 >;
 
 /** The calls that other services make of this one. */
@@ -24,6 +33,7 @@ export function grpcServices({
   bulkPool,
   outbox,
   quota,
+  ledgerQuota,
   textChecks,
   onOverridesChanged,
 }: Needs): GrpcService[] {
@@ -53,13 +63,14 @@ export function grpcServices({
     definition: protoPackages.localization.v1.Localization.service,
     handlers: { ResolveTexts },
   };
-  if (!bulkPool || !outbox || !quota) return [localization];
+  if (!bulkPool || !outbox || !quota || !ledgerQuota) return [localization];
   const exchange = serveExchange([overridesExchange(base, textChecks, onOverridesChanged)], {
     config,
     log,
     bulkPool,
     outbox,
     importQuotas: { override: quota },
+    ledgerQuota,
   });
   return [localization, exchange];
 }

@@ -131,6 +131,7 @@ describe('the texts of the platform', () => {
     ['DataExchange', 'exportPhase', Object.values(exchange.ExportPhase)],
     ['DataExchange', 'importStatus', Object.values(exchange.ImportJobStatus)],
     ['DataExchange', 'undoStatus', Object.values(exchange.ImportUndoStatus)],
+    ['Console', 'operations.jobKind', Object.values(exchange.ExchangeJobKind)],
     ['DataExchange', 'keptRowReason', Object.values(exchange.KeptRowReason)],
     ['DataExchange', 'confidence', Object.values(exchange.MappingConfidence)],
     ['DataExchange', 'errorKind', Object.values(exchange.ImportRowErrorKind)],

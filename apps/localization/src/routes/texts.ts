@@ -20,21 +20,24 @@ export function mountTexts(
     show: 'all' | 'overridden' | 'drifted',
     own: OwnTexts,
     page: PageOfNames,
+    wantsTotalCount: boolean,
   ): Promise<NamesOfTexts & { areAll: boolean }> => {
     if (show === 'drifted') return textList.drifted(tenantId, own, page);
     const names = show === 'all' ? findTextNames(base, own.resourceName, own.search) : [];
-    return { ...(await textList.names(tenantId, { names, own, page })), areAll: true };
+    const found = await textList.names(tenantId, { names, own, page, wantsTotalCount });
+    return { ...found, areAll: true };
   };
 
   api.on(listLocalizationTexts, async ({ query, list, tenantId }) => {
     const { cultures = platformCultures, resourceName, show } = query;
     const own = { resourceName, search: list.search ?? '' };
-    const { limit, offset } = list;
+    const { limit, offset, wantsTotalCount } = list;
     const descending = list.sort[0]?.descending ?? false;
-    const { rows, totalCount, areAll } = await namesOf(tenantId, show, own, { descending, limit, offset });
+    const page = { descending, limit, offset };
+    const { rows, totalCount, areAll } = await namesOf(tenantId, show, own, page, wantsTotalCount);
     const overrides = await textList.overridesOf(tenantId, rows, cultures);
     const byName = Map.groupBy(overrides, nameOf);
-    const page = list.toPage(rows, list.wantsTotalCount ? totalCount : null, (name) => ({
+    const listed = list.toPage(rows, wantsTotalCount ? totalCount : null, (name) => ({
       ...name,
       values: cultures.map((cultureName) =>
         readIn(
@@ -44,7 +47,7 @@ export function mountTexts(
         ),
       ),
     }));
-    return ok(page, {
+    return ok(listed, {
       gzip: compressQuickly,
       headers: areAll ? {} : INCOMPLETE,
     });

@@ -2,7 +2,7 @@ import { escapeLike } from '@plinth/kernel/like-pattern';
 import { likeIgnoringCase } from '@plinth/runtime/postgres/ignoring-case';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
-import type { FairPlaces } from '@plinth/runtime/process/fair-places';
+import { turnsAt, type FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { TextName, WrittenOverride } from '../domain/text-list';
 import type { Prisma } from '../generated/client';
 import { DEFAULT_CULTURE } from '../domain/languages';
@@ -15,6 +15,7 @@ export interface TextSelection {
   /** Which of the names that the tenant overrides to list; undefined for none of them. */
   own: OwnTexts | undefined;
   page: PageOfNames;
+  wantsTotalCount: boolean;
 }
 
 /** Texts that a tenant overrides, in one resource or in all. */
@@ -31,11 +32,14 @@ export interface PageOfNames {
 
 export interface NamesOfTexts {
   rows: TextName[];
-  totalCount: number;
+  /** Null where it was not asked for. */
+  totalCount: number | null;
 }
 
 /** Lists of the texts that a tenant can read or overrides. */
 export interface TextListStore {
+  /** In which they are read, one of a tenant at a time. */
+  readonly listings: FairPlaces;
   names(tenantId: string, selection: TextSelection): Promise<NamesOfTexts>;
   /** Of the first of a tenant's texts, those for which the platform says something else than when they were written. */
   drifted(tenantId: string, own: OwnTexts, page: PageOfNames): Promise<NamesOfTexts & { areAll: boolean }>;
@@ -48,27 +52,31 @@ export interface TextListStore {
 }
 
 interface NameRow extends TextName {
-  total: number;
+  total: number | null;
 }
 
 /** A name of a page; one without names is a row without a name, which tells the rest. */
 type DriftedRow = { total: number; isCut: boolean } & (TextName | { resourceName: null; key: null });
 
-export function textListStore(
-  db: TenantDatabase<Prisma.TransactionClient>,
-  readings: FairPlaces,
-  base: BaseTexts,
-): TextListStore {
+/**
+ * Lists of all of a tenant's texts that are read at the same time, one of a tenant. They have places of their own: a tenant
+ * may have a hundred times as many texts as a reading holds, and texts are read with every page that people open.
+ */
+const TEXT_LISTINGS = 2;
+
+export function textListStore(db: TenantDatabase<Prisma.TransactionClient>, base: BaseTexts): TextListStore {
+  const listings = turnsAt(TEXT_LISTINGS);
   const drifted = { ascending: listDrifted(base, 'ASC'), descending: listDrifted(base, 'DESC') };
   const platformTexts = JSON.stringify(
     Object.fromEntries(Object.keys(base).map((culture) => [culture, mergeTexts(base, [], culture)])),
   );
 
   return {
-    names: (tenantId, { names, own, page }) =>
-      readAllTexts(db, readings, tenantId, async (tx) => {
-        const rows = await tx.$queryRawUnsafe<NameRow[]>(
-          page.descending ? NAMES_DESCENDING : NAMES,
+    listings,
+
+    names: (tenantId, { names, own, page, wantsTotalCount }) =>
+      readAllTexts(db, listings, tenantId, async (tx) => {
+        const selection = [
           tenantId,
           names.map(({ resourceName }) => resourceName),
           names.map(({ key }) => key),
@@ -77,13 +85,18 @@ export function textListStore(
           patternOf(own),
           page.limit,
           page.offset,
-        );
-        const totalCount = rows[0]?.total ?? 0;
+        ];
+        // In another order all are read all the same. Of those that are searched a page has the first ones that are found.
+        const readsPage = !wantsTotalCount && !page.descending;
+        if (readsPage) await readByIndexes(tx, 'for-values');
+        const ofAll = page.descending ? NAMES_DESCENDING : NAMES;
+        const rows = await tx.$queryRawUnsafe<NameRow[]>(readsPage ? NAMES_OF_PAGE : ofAll, ...selection);
+        const totalCount = wantsTotalCount ? (rows[0]?.total ?? 0) : null;
         return { rows: rows.map(({ resourceName, key }) => ({ resourceName, key })), totalCount };
       }),
 
     drifted: (tenantId, own, { descending, limit, offset }) =>
-      readAllTexts(db, readings, tenantId, async (tx) => {
+      readAllTexts(db, listings, tenantId, async (tx) => {
         await readByIndexes(tx, 'for-values');
         const rows = await tx.$queryRawUnsafe<DriftedRow[]>(
           descending ? drifted.descending : drifted.ascending,
@@ -123,21 +136,36 @@ const patternOf = (own: OwnTexts | undefined): string | null =>
 const isFound = (pattern: string): string =>
   `${pattern}::text IS NULL OR ${likeIgnoringCase('key', pattern)} OR ${likeIgnoringCase('value', pattern)}`;
 
-/** Beyond the last row nobody knows how many there are, but nobody asks there either: a page begins within the list. */
-const listNames = (direction: 'ASC' | 'DESC') => `
-  WITH name AS (
+const PLATFORM = `
     SELECT resource_name COLLATE "C" AS resource_name, key COLLATE "C" AS key
-      FROM unnest($2::text[], $3::text[]) AS platform (resource_name, key)
-    UNION
-    SELECT resource_name, key FROM override
+      FROM unnest($2::text[], $3::text[]) AS platform (resource_name, key)`;
+const ofTenant = (columns: string): string => `
+    SELECT ${columns} FROM override
      WHERE $4::boolean AND tenant_id = $1::uuid
        AND ($5::text IS NULL OR resource_name = $5)
-       AND (${isFound('$6')})
-  )
+       AND (${isFound('$6')})`;
+
+/** Beyond the last row nobody knows how many there are, but nobody asks there either: a page begins within the list. */
+const listNames = (direction: 'ASC' | 'DESC') => `
+  WITH name AS (${PLATFORM} UNION ${ofTenant('resource_name, key')})
   SELECT resource_name AS "resourceName", key, (SELECT count(*)::int FROM name) AS total
     FROM name ORDER BY resource_name ${direction}, key LIMIT $7 OFFSET $8`;
 const NAMES = listNames('ASC');
 const NAMES_DESCENDING = listNames('DESC');
+
+/**
+ * The same without a total: of the names that the tenant overrides, only those up to the end of the page are read, in the
+ * order of their index. Where hardly any holds what is searched for, that is all of them, which takes twice as long as in
+ * their own order; who scrolls through what was found has found many.
+ */
+const NAMES_OF_PAGE = `
+  WITH name AS (
+    ${PLATFORM}
+    UNION
+    (${ofTenant('DISTINCT resource_name, key')} ORDER BY resource_name, key LIMIT $7::bigint + $8::bigint)
+  )
+  SELECT resource_name AS "resourceName", key, NULL AS total
+    FROM name ORDER BY resource_name, key LIMIT $7::bigint OFFSET $8::bigint`;
 
 const OVERRIDES_OF = `
   SELECT o.resource_name AS "resourceName", o.culture_name AS "cultureName", o.key, o.value,

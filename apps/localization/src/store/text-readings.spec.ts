@@ -21,26 +21,43 @@ function aDatabase() {
   return { db: { inTenant } as unknown as TenantDatabase<Prisma.TransactionClient>, asked, answerAll };
 }
 
-it('reads all texts of tenants one of each at the same time, with room for the next tenant', async () => {
-  const { db, asked, answerAll } = aDatabase();
-  const readings = turnsAt(TEXT_READINGS);
-  const list = textListStore(db, readings, {});
+describe('all texts of tenants', () => {
   const own = { search: '' };
   const page = { descending: false, limit: 1, offset: 0 };
-  const overrides = overrideStore(db, { take: () => undefined }, readings, () => undefined);
-  const all = Array.from({ length: 10 }, () => [
-    list.drifted('acme', own, page),
-    list.names('acme', { names: [], own, page }),
-    overrides.list('acme', { resourceName: 'Shop', cultureName: 'en' }),
-  ]).flat();
-  await new Promise(setImmediate);
-  expect(asked).toEqual(['acme']);
+  const turn = () => new Promise(setImmediate);
 
-  all.push(list.drifted('globex', own, page));
-  await new Promise(setImmediate);
-  expect(asked).toEqual(['acme', 'globex']);
+  it('are listed one of each at the same time, with room for the next tenant', async () => {
+    const { db, asked, answerAll } = aDatabase();
+    const list = textListStore(db, {});
+    const all = Array.from({ length: 10 }, () => [
+      list.drifted('acme', own, page),
+      list.names('acme', { names: [], own, page, wantsTotalCount: true }),
+    ]).flat();
+    await turn();
+    expect(asked).toEqual(['acme']);
 
-  await answerAll();
-  await Promise.all(all);
-  expect(asked).toHaveLength(31);
+    all.push(list.drifted('globex', own, page));
+    await turn();
+    expect(asked).toEqual(['acme', 'globex']);
+
+    await answerAll();
+    await Promise.all(all);
+    expect(asked).toHaveLength(21);
+  });
+
+  it('are read while other tenants list theirs', async () => {
+    const { db, asked, answerAll } = aDatabase();
+    const list = textListStore(db, {});
+    const quota = { take: () => undefined };
+    const overrides = overrideStore(db, quota, turnsAt(TEXT_READINGS), () => undefined);
+    const all: Promise<unknown>[] = ['acme', 'globex', 'initech'].map((tenantId) =>
+      list.names(tenantId, { names: [], own, page, wantsTotalCount: true }),
+    );
+    all.push(overrides.list('hooli', { resourceName: 'Shop', cultureName: 'en' }));
+    await turn();
+    expect(asked).toEqual(['acme', 'globex', 'hooli']);
+
+    await answerAll();
+    await Promise.all(all);
+  });
 });

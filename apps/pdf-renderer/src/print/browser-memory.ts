@@ -2,6 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const MILLISECONDS = 100;
+/** After this time without a look the number of a process may be that of another one. */
+const STALE_MILLISECONDS = 1_000;
 
 /** Watches the memory of a browser while it prints. */
 export interface MemoryWatch {
@@ -19,9 +21,10 @@ export function limitMemory(
   megabytesMax: number,
   onEnded: () => void,
 ): MemoryWatch {
+  const processes = new ProcessTree();
   const look = (): void => {
     if (browser?.pid === undefined) return;
-    const sizes = processTreeOf(browser.pid).map((one) => ({ pid: one, megabytes: megabytesOf(one) }));
+    const sizes = processes.below(browser.pid).map((one) => ({ pid: one, megabytes: megabytesOf(one) }));
     const total = sizes.reduce((sum, { megabytes }) => sum + megabytes, 0);
     const [largest] = sizes.sort((left, right) => right.megabytes - left.megabytes);
     if (total <= megabytesMax || !largest) return;
@@ -42,10 +45,37 @@ export function limitMemory(
   };
 }
 
-function processTreeOf(pid: number): number[] {
-  const childrenOf = Map.groupBy(processIds(), parentOf);
-  const treeOf = (root: number): number[] => [root, ...(childrenOf.get(root) ?? []).flatMap(treeOf)];
-  return treeOf(pid);
+/**
+ * Processes of the machine by their parents. Each is asked once for its parent while a browser prints: a host has hundreds of them,
+ * and reading all of them ten times a second takes an eighth of a processor, in steps of the event loop that all documents
+ * wait for.
+ */
+export class ProcessTree {
+  private parents: ReadonlyMap<number, number> = new Map();
+  private lookedAt = 0;
+
+  /** @param ids and `parentOf` read what the system has, where a test has nothing else */
+  constructor(
+    private readonly ids = processIds,
+    private readonly parentOf = readParent,
+  ) {}
+
+  /** A process and all that descend from it. */
+  below(pid: number): number[] {
+    const now = performance.now();
+    if (now - this.lookedAt > STALE_MILLISECONDS) this.parents = new Map();
+    this.lookedAt = now;
+    const ids = new Set(this.ids());
+    // One whose parent has ended has another.
+    const parentOf = (id: number): number => {
+      const known = this.parents.get(id);
+      return known !== undefined && ids.has(known) ? known : this.parentOf(id);
+    };
+    this.parents = new Map([...ids].map((id) => [id, parentOf(id)]));
+    const childrenOf = Map.groupBy(this.parents.keys(), (id) => this.parents.get(id)!);
+    const treeOf = (root: number): number[] => [root, ...(childrenOf.get(root) ?? []).flatMap(treeOf)];
+    return treeOf(pid);
+  }
 }
 
 function processIds(): number[] {
@@ -59,7 +89,7 @@ function processIds(): number[] {
 }
 
 /** The name of the program stands in brackets before it, and may contain anything. */
-const parentOf = (pid: number): number => Number(/^.*\) \S (\d+)/s.exec(read(pid, 'stat'))?.[1] ?? 0);
+const readParent = (pid: number): number => Number(/^.*\) \S (\d+)/s.exec(read(pid, 'stat'))?.[1] ?? 0);
 
 /** What cannot be taken from it without swapping: not the program that all of them have in common. */
 const megabytesOf = (pid: number): number =>

@@ -61,6 +61,9 @@ interface Tab {
   crashed: Promise<never>;
 }
 
+/** Documents share the processors of one browser: what a tenant prints beside one of another slows that down. */
+const PLACE_KEPT_MILLISECONDS = 5_000;
+
 /** A browser with its tabs, and how much it has printed. */
 interface PrintBrowser {
   browser: Browser;
@@ -93,6 +96,7 @@ export function pdfPrinter(
   const places = new FairPlaces({
     places: options.pages,
     waitingMax: options.queueMax,
+    keptMilliseconds: PLACE_KEPT_MILLISECONDS,
     refused: tooManyDocuments,
   });
 

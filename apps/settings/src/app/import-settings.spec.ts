@@ -1,5 +1,6 @@
 import type { BatchContext, ImportRow } from '@plinth/exchange/definition';
 import { newId } from '@plinth/kernel/uuid';
+import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { platformDefinitions } from '../domain/platform-definitions';
 import { importSettings } from './import-settings';
 
@@ -18,6 +19,8 @@ function aTransaction() {
   return { context: context as unknown as BatchContext, locks };
 }
 
+const sealing = { box: { seal: (text: string) => text }, valueChecks: new EventLoopTurns() };
+
 const rowOf = (name: string, rowNumber: number): ImportRow => ({
   rowNumber,
   values: { name, scope: 'tenant', userId: '', value: 'dark' },
@@ -26,7 +29,7 @@ const rowOf = (name: string, rowNumber: number): ImportRow => ({
 describe('an import of settings', () => {
   it('locks those that are defined, and no name that its file makes up', async () => {
     const definitions = new Map(platformDefinitions.map((definition) => [definition.name, definition]));
-    const parts = { definitions: { all: async () => definitions }, box: { seal: (text: string) => text } };
+    const parts = { definitions: { all: async () => definitions }, ...sealing };
     const { context, locks } = aTransaction();
     const names = [
       'Service.Console.Theme',
@@ -41,7 +44,7 @@ describe('an import of settings', () => {
 
   it('is checked in several turns of the event loop', async () => {
     const definitions = new Map(platformDefinitions.map((definition) => [definition.name, definition]));
-    const parts = { definitions: { all: async () => definitions }, box: { seal: (text: string) => text } };
+    const parts = { definitions: { all: async () => definitions }, ...sealing };
     const rows = Array.from({ length: 4_000 }, (_, index) => rowOf('Made.Up', index + 2));
     let turns = 0;
     const count = () => void (turns++, (next = setImmediate(count)));

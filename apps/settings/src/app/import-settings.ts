@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ExchangeDefinition, ImportRow } from '@plinth/exchange/definition';
+import { rowsInSteps } from '@plinth/exchange/in-turns';
+import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { RowError } from '@plinth/exchange/row-error';
 import {
   errorOfRow,
@@ -14,16 +15,15 @@ import type { DefinitionStore } from '../store/definition-store';
 import { claimSettings, readStoredValues, recordImported } from '../store/exchanged-settings';
 import type { SecretBox } from '../store/secret-box';
 
-/** Checked in one turn of the event loop: schemas may be slow, and values long. */
-const ROWS_PER_TURN = 250;
-
 export interface ImportParts {
   definitions: Pick<DefinitionStore, 'all'>;
   box: Pick<SecretBox, 'seal'>;
+  /** In which rows are checked: schemas may be slow, and values long. */
+  valueChecks: EventLoopTurns;
 }
 
 /** What importing values of settings does beyond writing rows: the rules of a change, history and events. */
-export function importSettings({ definitions, box }: ImportParts) {
+export function importSettings({ definitions, box, valueChecks }: ImportParts) {
   /** The values that rows replace, for the history. */
   const previousValues = new WeakMap<ImportRow, string | null>();
 
@@ -34,18 +34,16 @@ export function importSettings({ definitions, box }: ImportParts) {
       const settings = rows.map(importedSetting).filter(({ name }) => known.has(name));
       const locked = await claimSettings(settings, context);
       const stored = await readStoredValues(settings, context);
-      const errors: RowError[] = [];
-      for (const [index, row] of rows.entries()) {
-        if (index > 0 && index % ROWS_PER_TURN === 0) await nextTurn();
+      const checkRow = (row: ImportRow): RowError | undefined => {
         const setting = importedSetting(row);
         const definition = known.get(setting.name);
         const error = errorOfRow(row, definition, context.caller, locked);
-        if (error) errors.push(error);
-        if (error || !definition) continue;
+        if (error || !definition) return error;
         previousValues.set(row, visibleValue(definition, stored.get(setting) ?? null));
         if (definition.isSecret) row.values['value'] = box.seal(setting.value);
-      }
-      return errors;
+        return undefined;
+      };
+      return valueChecks.takeEach(context.caller, errorsInSteps(rows, checkRow));
     },
 
     async afterWrite(rows, context) {
@@ -68,4 +66,16 @@ export function importSettings({ definitions, box }: ImportParts) {
       await recordImported(undoneChanges(undone, await definitions.all()), context);
     },
   } satisfies Partial<ExchangeDefinition>;
+}
+
+function* errorsInSteps(
+  rows: readonly ImportRow[],
+  errorOf: (row: ImportRow) => RowError | undefined,
+): Generator<void, RowError[]> {
+  const errors: RowError[] = [];
+  for (const part of rowsInSteps(rows)) {
+    errors.push(...part.flatMap((row) => errorOf(row) ?? []));
+    yield;
+  }
+  return errors;
 }

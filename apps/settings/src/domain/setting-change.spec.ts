@@ -1,6 +1,7 @@
 import type { SettingDefinition } from '@plinth/contracts/settings/shapes';
-import { decideChange, requireAllowed } from './setting-change';
-import type { Snapshot } from './snapshot';
+import { decideChange, requireAllowed, tagAfter } from './setting-change';
+import { resolveSetting, type Snapshot } from './snapshot';
+import { tagOf } from './visible-value';
 
 const definition: SettingDefinition = {
   name: 'Shop.Greeting',
@@ -56,6 +57,18 @@ describe('decideChange, for a change of a setting', () => {
     expect(decideChange(aSnapshot(), definition, 'tenant', clear)).toBeUndefined();
   });
 
+  it('changes nothing where the value is set already, unless it is a secret, of which only a sealed one is known', () => {
+    const write = { type: 'write', value: 'Hi' } as const;
+    expect(decideChange(aSnapshot({ tenant: 'Hi' }), definition, 'tenant', write)).toBeUndefined();
+    expect(
+      decideChange(aSnapshot({ tenant: 'Hi' }), { ...definition, isSecret: true }, 'tenant', write),
+    ).toMatchObject({ kind: 'Set' });
+    // The user's own value is another one, even where it equals that of the tenant.
+    expect(decideChange(aSnapshot({ tenant: 'Hi' }), definition, 'user', write)).toMatchObject({
+      kind: 'Set',
+    });
+  });
+
   it('refuses every change below a lock, and none at the level of the lock', () => {
     const write = { type: 'write', value: 'Hi' } as const;
     const refused = expect.objectContaining({ slug: 'setting-locked' });
@@ -82,5 +95,29 @@ describe('decideChange, for a change of a setting', () => {
     expect(decideChange(locked, definition, 'tenant', { type: 'lock' })).toBeUndefined();
     expect(decideChange(locked, definition, 'tenant', { type: 'unlock' })?.kind).toBe('Unlocked');
     expect(decideChange(unlocked, definition, 'tenant', { type: 'unlock' })).toBeUndefined();
+  });
+});
+
+describe('tagAfter, for a change of a setting', () => {
+  const tagSeen = (snapshot: Snapshot) =>
+    tagOf(definition, 'tenant', resolveSetting(snapshot, definition, 'tenant'));
+
+  it.each([
+    [aSnapshot(), 'Hi', aSnapshot({ tenant: 'Hi' })],
+    [aSnapshot({ tenant: 'Hey' }), 'Hi', aSnapshot({ tenant: 'Hi' })],
+    [aSnapshot({ tenant: 'Hey' }), null, aSnapshot()],
+    [aSnapshot(), null, aSnapshot()],
+    [aSnapshot({ locked: 'tenant' }), 'Hi', aSnapshot({ tenant: 'Hi', locked: 'tenant' })],
+  ])('is the tag of what is read then', (before, value, after) => {
+    const change = decideChange(before, definition, 'tenant', { type: 'write', value });
+    expect(tagAfter(before, definition, 'tenant', change)).toBe(tagSeen(after));
+  });
+
+  it('is as before where the change is a lock', () => {
+    const before = aSnapshot({ tenant: 'Hey' });
+    const change = decideChange(before, definition, 'tenant', { type: 'lock' });
+    expect(tagAfter(before, definition, 'tenant', change)).toBe(
+      tagSeen(aSnapshot({ tenant: 'Hey', locked: 'tenant' })),
+    );
   });
 });

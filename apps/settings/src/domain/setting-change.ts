@@ -53,6 +53,25 @@ export function decideChange(
   }
   requireMatch(command.ifMatch, tagOf(definition, scope, resolveSetting(snapshot, definition, scope)));
   const previousValue = snapshot.values[scope].get(name) ?? null;
+  // The former value of a secret is sealed: each one counts as another, so that nobody can try whether a guess is it.
+  if (command.value === previousValue && !definition.isSecret) return undefined;
   if (command.value !== null) return { kind: 'Set', previousValue, newValue: command.value };
   return previousValue === null ? undefined : { kind: 'Cleared', previousValue, newValue: null };
+}
+
+/**
+ * The tag of a setting after a change, as seen at the scope at which it was changed. A lock changes nothing there.
+ * @param stored the change as it is stored, so that of a secret the sealed value; undefined where nothing changed
+ */
+export function tagAfter(
+  { values, locked }: Snapshot,
+  definition: SettingDefinition,
+  scope: SettingScope,
+  stored: SettingChange | undefined,
+): string {
+  const changed = new Map(values[scope]);
+  if (stored?.kind === 'Set') changed.set(definition.name, stored.newValue);
+  if (stored?.kind === 'Cleared') changed.delete(definition.name);
+  const after = { values: { ...values, [scope]: changed }, locked };
+  return tagOf(definition, scope, resolveSetting(after, definition, scope));
 }

@@ -19,6 +19,7 @@ type Needs = Pick<
   | 'definitions'
   | 'reader'
   | 'box'
+  | 'valueChecks'
   | 'outbox'
   | 'apiKeys'
   | 'revocations'

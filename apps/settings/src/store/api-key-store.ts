@@ -17,8 +17,9 @@ type Tx = Prisma.TransactionClient;
 
 /** Of a tenant, neither revoked nor expired. */
 const IN_USE_MAX = 200;
-/** How long a key is listed after it was revoked or has expired. */
+/** How long a key is listed after it was revoked or has expired, where there are not so many newer ones. */
 const LISTED_DAYS = 90;
+const LISTED_MAX = 1_000;
 
 export interface ApiKeyStore {
   /** Stores the hash of a key, once per operation. @throws Problem `api-key-shown-before`, `quota-exceeded` */
@@ -114,8 +115,14 @@ export function apiKeyStore(db: TenantDatabase<Tx>): ApiKeyStore {
 /** Deletes what is listed no longer. @throws Problem `quota-exceeded` where a tenant uses as many keys as it may */
 async function requireRoom(tx: Tx, tenantId: string): Promise<void> {
   await tx.$executeRaw`
-    DELETE FROM api_key WHERE tenant_id = ${tenantId}::uuid
-      AND least(expires_at, revoked_at) < now() - make_interval(days => ${LISTED_DAYS}::int)`;
+    DELETE FROM api_key WHERE tenant_id = ${tenantId}::uuid AND id IN (
+      SELECT id FROM (
+        SELECT id, least(expires_at, revoked_at) AS ended_at,
+          row_number() OVER (ORDER BY created_at DESC, id DESC) AS place
+        FROM api_key WHERE tenant_id = ${tenantId}::uuid
+      ) AS key
+      WHERE ended_at < now() - make_interval(days => ${LISTED_DAYS}::int)
+        OR (place >= ${LISTED_MAX}::int AND ended_at < now()))`;
   const used = await tx.apiKey.count({
     where: { tenantId, revokedAt: null, expiresAt: { gt: new Date() } },
   });

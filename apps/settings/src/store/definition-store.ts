@@ -1,6 +1,7 @@
 import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { forMany } from '@plinth/runtime/process/current-work';
 import { requireUsableDefinition } from '../domain/value-schema';
 import type { Prisma } from '../generated/client';
 
@@ -26,7 +27,7 @@ export function definitionStore(db: TenantDatabase<Prisma.TransactionClient>): D
   return {
     all() {
       if (!cached || performance.now() - cached.at > FRESH_MILLISECONDS) {
-        const definitions = load();
+        const definitions = forMany(load);
         definitions.catch(() => (cached = undefined));
         cached = { at: performance.now(), definitions };
       }

@@ -9,6 +9,7 @@ import { levelOf, type Level } from '../domain/level';
 import {
   decideChange,
   requireAllowed,
+  tagAfter,
   type SettingChange,
   type SettingCommand,
 } from '../domain/setting-change';
@@ -25,13 +26,17 @@ type Tx = Prisma.TransactionClient;
 export interface SettingStore {
   /** Everything set that may concern one user. */
   readSnapshot(tenantId: string, userId: string): Promise<Snapshot>;
-  /** Changes one setting at one scope, once per operation. @throws Problem where the change is refused. */
+  /**
+   * Changes one setting at one scope, once per operation. Returns its tag as seen there afterwards; versions before stored
+   * none for the retry of an operation.
+   * @throws Problem where the change is refused
+   */
   change(
     caller: Caller,
     scope: SettingScope,
     definition: SettingDefinition,
     command: SettingCommand,
-  ): Promise<void>;
+  ): Promise<{ etag?: string }>;
   history(
     level: Level,
     name: string,
@@ -70,26 +75,32 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
       // A request may change many settings, each in a transaction of its own.
       const operationId = caller.operationId && `${caller.operationId}/${name}`;
       const level = levelOf(caller, scope);
-      await db.inTenant(
+      const tag = await db.inTenant(
         level.tenantId,
         async (tx) => {
           await serializeChangesAt(tx, level, name);
           // A repeated operation waited for the first one, since it is about the same setting.
           const operation = { ...caller, tenantId: level.tenantId, operationId };
           const [executed, snapshot] = await Promise.all([
-            findOperation(tx, operation),
+            findOperation<{ etag: string } | null>(tx, operation),
             read(tx, level, name),
           ]);
-          if (executed) return;
+          if (executed) return executed.result;
           const change = decideChange(snapshot, definition, scope, command);
-          if (!change) return recordOperation(tx, operation, null);
+          const stored =
+            change?.kind === 'Set' && definition.isSecret
+              ? { ...change, newValue: box.seal(change.newValue) }
+              : change;
+          const result = { etag: tagAfter(snapshot, definition, scope, stored) };
+          if (!change || !stored) {
+            await recordOperation(tx, operation, result);
+            return result;
+          }
           const previousValue = visibleValue(definition, change.previousValue);
           const newValue = visibleValue(definition, change.newValue);
           const { kind } = change;
-          const saved = saving({ ...level, name }, change, caller, (value) =>
-            definition.isSecret ? box.seal(value) : value,
-          );
-          const recorded = operationRecorded(operation, null);
+          const saved = saving({ ...level, name }, stored, caller);
+          const recorded = operationRecorded(operation, result);
           await Promise.all([
             recordChanges(
               tx,
@@ -99,10 +110,12 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
             ),
             removeOldChanges(tx, level, name),
           ]);
+          return result;
         },
         'once',
       );
       for (const listener of listeners) listener(level);
+      return tag ?? {};
     },
 
     history: (level, name, list) =>
@@ -122,13 +135,12 @@ function saving(
   { tenantId, scope, userId, name }: Level & { name: string },
   change: SettingChange,
   caller: Caller,
-  toStored: (value: string) => string,
 ): Sql {
   switch (change.kind) {
     case 'Set':
       return sql`
         INSERT INTO setting_value (tenant_id, scope, user_id, name, value)
-        VALUES (${tenantId}::uuid, ${scope}, ${userId}, ${name}, ${toStored(change.newValue)})
+        VALUES (${tenantId}::uuid, ${scope}, ${userId}, ${name}, ${change.newValue})
         ON CONFLICT (tenant_id, scope, user_id, name) DO UPDATE SET value = excluded.value`;
     case 'Cleared':
       return sql`

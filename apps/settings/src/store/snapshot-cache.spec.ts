@@ -1,3 +1,4 @@
+import { currentWork, forRequest } from '@plinth/runtime/process/current-work';
 import type { Snapshot } from '../domain/snapshot';
 import { snapshotCache } from './snapshot-cache';
 
@@ -32,6 +33,19 @@ describe('the cache of snapshots', () => {
     cache.invalidate({ tenantId: 'acme', scope: 'user', userId: 'bob' });
     await ofAda();
     expect(read).toHaveBeenCalledTimes(5);
+  });
+
+  it('reads for all who wait, not for the request that came first', async () => {
+    const { read, cache } = start();
+    let signal: AbortSignal | undefined;
+    read.mockImplementation(async () => {
+      signal = currentWork().signal;
+      return {} as Snapshot;
+    });
+    const first = new AbortController();
+    await forRequest(first.signal, () => cache.of('acme', 'ada'));
+    expect(signal).toBeUndefined();
+    expect(read).toHaveBeenCalledTimes(1);
   });
 
   it('reads one again that is too old, also where the clock was set back', async () => {

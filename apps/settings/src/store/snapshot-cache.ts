@@ -1,3 +1,4 @@
+import { forMany } from '@plinth/runtime/process/current-work';
 import type { Level } from '../domain/level';
 import type { Snapshot } from '../domain/snapshot';
 
@@ -50,7 +51,7 @@ export function snapshotCache(read: (tenantId: string, userId: string) => Promis
       const cached = byUser.get(userId);
       if (cached && now - cached.at < FRESH_MILLISECONDS) return cached.snapshot;
 
-      const snapshot = read(tenantId, userId);
+      const snapshot = forMany(() => read(tenantId, userId));
       const entry = { at: now, snapshot };
       snapshot.catch(() => {
         if (byUser.get(userId) === entry) byUser.delete(userId);

@@ -57,11 +57,13 @@ export interface TemplateTransition {
   comment: string;
   /** The version of the text that was approved; empty for any. */
   version: string;
+  /** After which the template is not moved any more. */
+  notAfter?: Date | undefined;
 }
 
 export type MoveResult =
   | { kind: 'moved'; status: Status; movedBy: string }
-  /** The template is not in the status that the transition leaves; undefined where there is no template. */
+  /** The template is not in the status that the transition leaves, or it is too late; undefined where there is no template. */
   | { kind: 'status-changed'; status: Status | undefined }
   /** The text is another than the approved one. */
   | { kind: 'version-changed'; status: Status }
@@ -139,7 +141,7 @@ export function templateLifecycle({
       return { template, objections: objectionsOf(template, caller, approval) };
     },
 
-    async move(caller, key, { actor, from, to, operationId, comment, version }) {
+    async move(caller, key, { actor, from, to, operationId, comment, version, notAfter }) {
       const operation = { tenantId: actor.tenantId, operationId };
       const moved = (by: string | undefined): MoveResult => ({
         kind: 'moved',
@@ -158,10 +160,13 @@ export function templateLifecycle({
           actor,
           key,
           (current) => {
+            const at = clock.now();
             if (!current || current.isGone || current.status !== from) throw new StatusChanged(current);
+            // Its request for approval may have ended without it.
+            if (notAfter && at > notAfter) throw new StatusChanged(current);
             if (version && textVersionOf(current) !== version) throw new VersionChanged(current.status);
             if (to === Status.Published) requireChecked(template, current);
-            return move(current, to, approval, { caller: actor, at: clock.now() });
+            return move(current, to, approval, { caller: actor, at });
           },
           { operationId, comment },
         );

@@ -100,8 +100,11 @@ export const categoryExists = (name: string) =>
 export const tooManyCategories = (used: number) =>
   quotaExceeded({ quota: 'template-categories', what: 'template categories', limit: CATEGORIES_MAX, used });
 
-export const categoryInUse = (name: string, templates: number) =>
-  templateProblems['category-in-use'](`${templates} templates have the category "${name}".`);
+/** @param countedMax so many are counted at most */
+export const categoryInUse = (name: string, templates: number, countedMax: number) => {
+  const counted = templates < countedMax ? `${templates}` : `At least ${countedMax}`;
+  return templateProblems['category-in-use'](`${counted} templates have the category "${name}".`);
+};
 
 export const tooManyToRename = (name: string, max: number) =>
   invalid(

@@ -13,6 +13,9 @@ import {
 } from './problems';
 import type { TemplateKey } from './template-key';
 
+/** Of one template; its draft and what is published stay however old they are. */
+export const REVISIONS_KEPT = 500;
+
 /** The media type of a template that is saved without one. */
 export const DEFAULT_MIME_TYPE = 'text/html';
 

@@ -1,5 +1,6 @@
 import {
   templateDeleted,
+  templateGone,
   templateMoved,
   templatePublished,
   templateSaved,
@@ -11,11 +12,11 @@ import { isUuid, newId } from '@plinth/kernel/uuid';
 import {
   appendToOutbox,
   compareAndWrite,
+  type ComparedChange,
   type NewEvent,
   type Writing,
 } from '@plinth/runtime/messaging/outbox';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import type { Sql } from '@plinth/runtime/postgres/raw-statements';
 import { entityIdOf, TEMPLATE_ENTITY_TYPE } from '../domain/entity-id';
 import { nameOfStatus, type Step, type Template } from '../domain/template';
 
@@ -25,9 +26,9 @@ import { nameOfStatus, type Step, type Template } from '../domain/template';
  */
 export const writeStep = (
   tx: RawStatements,
-  { decisive, toOthers }: { decisive: Sql; toOthers: (isDecided: Sql) => readonly Sql[] },
+  statements: ComparedChange,
   ...of: Parameters<typeof eventsOf>
-): Writing => compareAndWrite(tx, decisive, toOthers, ...eventsOf(...of));
+): Writing => compareAndWrite(tx, statements, ...eventsOf(...of));
 
 function eventsOf(
   caller: Caller,
@@ -49,8 +50,12 @@ function eventsOf(
     before?.draft && !template.draft && !published && before.published?.id === template.published?.id;
   if (wasDeleted) publish(templateDeleted, { ...key, revisionId: before.draft!.id, gone: template.isGone });
 
-  if (!before || template.isGone || before.status === template.status) return events;
-  const move = moveOf(before.status, template.status, caller, template.lastModifiedAt);
+  if (template.isGone && before) publish(templateGone, goneOf([entityId]));
+
+  // What is gone is where one begins that is made again under its name, of which no event says so.
+  const statusAfter = template.isGone ? Status.Draft : template.status;
+  if (!before || before.status === statusAfter) return events;
+  const move = moveOf(before.status, statusAfter, caller, template.lastModifiedAt);
   publish(templateMoved, {
     ...move,
     entityId,
@@ -59,6 +64,11 @@ function eventsOf(
   });
   return events;
 }
+
+/** Their names may be long, and an event is bounded. */
+const GONE_TOGETHER_MAX = 500;
+
+const goneOf = (entityIds: string[]) => ({ entityType: TEMPLATE_ENTITY_TYPE, entityIds });
 
 const moveOf = (from: Status, to: Status, { userId }: Caller, at: Date) => ({
   entityType: TEMPLATE_ENTITY_TYPE,
@@ -105,6 +115,11 @@ export async function publishImportedDrafts(
       return { ...envelope, type: templateDeleted, subject, payload: { ...key, gone } };
     }),
   );
+  const gone = deleted.filter((one) => one.gone).map(({ draft }) => about(draft).subject);
+  for (let from = 0; from < gone.length; from += GONE_TOGETHER_MAX) {
+    const some = gone.slice(from, from + GONE_TOGETHER_MAX);
+    await appendToOutbox(tx, { ...envelope, type: templateGone, subject: some[0]!, payload: goneOf(some) });
+  }
   await appendToOutbox(
     tx,
     ...saved.map((draft) => {

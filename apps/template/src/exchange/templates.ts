@@ -7,7 +7,12 @@ import { integerField, textField, timestampField } from '@plinth/exchange/fields
 import { rowMessage } from '@plinth/exchange/row-message';
 import { validationCode } from '@plinth/kernel/problem';
 import { DEFAULT_MIME_TYPE } from '../domain/template';
-import { lockCategories, saveImportedDrafts, undoImportedDrafts } from '../store/imported-drafts';
+import {
+  lockCategories,
+  saveImportedDrafts,
+  undoImportedDrafts,
+  withoutFormerDraft,
+} from '../store/imported-drafts';
 import synonyms from './templates.synonyms.json';
 
 const CONTENT_LENGTH_MAX = 1_000_000;
@@ -25,6 +30,7 @@ export const templatesExchange = defineExchange({
   onInsert: { last_modified_by: 'caller-id' },
   onUpdate: { version: 'next', last_modified_at: 'now', last_modified_by: 'caller-id' },
   visibleTo: () => 'NOT t.is_gone',
+  isGone: 't.is_gone',
   fields: {
     name: textField({
       column: 'name',
@@ -90,9 +96,10 @@ export const templatesExchange = defineExchange({
   },
   check: unknownCategories,
   afterWrite: saveImportedDrafts,
-  // Revisions are never deleted; a template without a draft or anything published is gone.
+  // A template without a draft or anything published is gone.
   retire:
     'is_gone = true, status = 3, draft_id = NULL, submitted_by = NULL, category_name = NULL, requires_approval = NULLIF(requires_approval, false)',
+  checkUndo: withoutFormerDraft,
   afterUndo: undoImportedDrafts,
 });
 

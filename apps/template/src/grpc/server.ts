@@ -14,7 +14,10 @@ import { nameOfStatus, statusOfName, textVersionOf } from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
 import { templatesExchange } from '../exchange/templates';
 
-type Needs = Pick<Deps, 'config' | 'log' | 'bulkPool' | 'outbox' | 'lifecycle' | 'revisionQuota'>;
+type Needs = Pick<
+  Deps,
+  'config' | 'log' | 'bulkPool' | 'outbox' | 'lifecycle' | 'revisionQuota' | 'ledgerQuota'
+>;
 
 /** What this service serves over gRPC: its entities for the workflow service, and its exchange. */
 export function grpcServices(deps: Needs): GrpcService[] {
@@ -69,6 +72,7 @@ function entityOwner({ config, log, lifecycle }: Needs): GrpcService {
       operationId: request.moveId,
       comment: request.comment,
       version: request.version,
+      notAfter: request.notAfter ? new Date(request.notAfter) : undefined,
     });
     const state = result.status === undefined ? INITIAL_STATE : nameOfStatus(result.status);
     switch (result.kind) {

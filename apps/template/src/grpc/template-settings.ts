@@ -1,6 +1,7 @@
 import { createSettingsClient, type SettingsClient } from '@plinth/clients/settings-client';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Log } from '@plinth/runtime/process/log';
+import type { Registry } from 'prom-client';
 import { APPROVAL_REQUIRED } from '../domain/settings';
 
 export interface TemplateSettings extends Pick<SettingsClient, 'register' | 'close'> {
@@ -14,8 +15,9 @@ export interface TemplateSettings extends Pick<SettingsClient, 'register' | 'clo
 export function templateSettings(
   config: { GRPC_SERVICES: Record<string, string>; CALLER_KEYS: readonly string[] },
   log: Log,
+  metrics: Registry,
 ): TemplateSettings {
-  const { register, resolve, resolveVisible, close } = createSettingsClient(config, log);
+  const { register, resolve, resolveVisible, close } = createSettingsClient(config, log, metrics);
   return {
     register,
     async isApprovalRequired(tenantId) {

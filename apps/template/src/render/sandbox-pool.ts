@@ -93,7 +93,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
   const start = (onStarted?: () => void): void => {
     const worker = startWorker(options);
     workers.add(worker);
-    worker.child.on('exit', () => {
+    worker.child.once(endOf(worker.child), () => {
       workers.delete(worker);
       worker.running?.resolve({
         kind: 'exhausted',
@@ -103,7 +103,7 @@ export function sandboxPool(options: PoolOptions, log: Log): SandboxPool {
       if (closed) return worker.leave?.();
       if (worker.isReady) return start(worker.leave);
       log.error('sandbox process did not start; will retry');
-      setTimeout(() => start(), RESTART_MILLISECONDS).unref();
+      setTimeout(() => closed || start(), RESTART_MILLISECONDS).unref();
     });
     worker.child.on('error', (error) => log.warn({ err: error }, 'sandbox process failed'));
     void worker.started.then(() => {
@@ -226,10 +226,13 @@ function startWorker({ program, memoryMegabytesMax }: PoolOptions): Worker {
       worker.isReady = true;
       resolve();
     });
-    child.once('exit', () => resolve());
+    child.once(endOf(child), () => resolve());
   });
   return worker;
 }
+
+/** One that could not be forked, as where there are too many processes or open files, does not exit. */
+const endOf = ({ pid }: ChildProcess): 'error' | 'exit' => (pid === undefined ? 'error' : 'exit');
 
 /** Where the program and the packages that it loads are. */
 function readableFolders(program: string): string[] {

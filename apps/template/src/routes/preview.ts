@@ -117,12 +117,23 @@ const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 
 const HEADER_LENGTH_MAX = 2_000;
 
+/** The first names, as many whole ones as a header has room for. */
+function namesInHeader(names: readonly string[]): string {
+  let text = '';
+  for (const name of names) {
+    const longer = text === '' ? encodeURI(name) : `${text}, ${encodeURI(name)}`;
+    if (longer.length > HEADER_LENGTH_MAX) break;
+    text = longer;
+  }
+  return text;
+}
+
 function toResponse({
   response,
   file: content,
   missing,
 }: RenderedDocument): EndpointResponse<typeof response> | EndpointResponse<undefined> {
-  const names = missing.map(encodeURI).join(', ').slice(0, HEADER_LENGTH_MAX);
+  const names = namesInHeader(missing);
   const headers = {
     'X-Template-Warnings': String(missing.length),
     ...(names === '' ? {} : { 'X-Template-Missing-Variables': names }),

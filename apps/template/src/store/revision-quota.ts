@@ -15,6 +15,9 @@ type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'met
   config: Pick<TemplateConfig, 'TEMPLATE_TENANT_REVISIONS_MAX' | 'TEMPLATE_TENANT_CHARACTERS_MAX'>;
 };
 
+/** More than one batch brings, so that also the second one finds what is stored counted. */
+const CHARACTERS_OF_BATCHES = 2_000_000;
+
 export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
   const table = 'template_revision';
   const revisions = new RowQuota({
@@ -31,6 +34,8 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
     what: 'characters in revisions of templates',
     limit: config.TEMPLATE_TENANT_CHARACTERS_MAX,
     measure: 'sum(content_length)',
+    // About as much as one request brings.
+    uncountedMin: 1_000_000,
   });
   const lengthOf = (contents: readonly unknown[]): number =>
     contents.reduce((sum: number, content) => sum + String(content).length, 0);
@@ -62,6 +67,10 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
       characters.giveBack(tenantId, lengthOf(contents));
     },
     ...forRows(revisions, characters),
+    async whenKnown(tenantId, count) {
+      await revisions.whenKnown(tenantId, count);
+      await characters.whenKnown(tenantId, Math.max(count, CHARACTERS_OF_BATCHES));
+    },
     updatesTakeRoom: true,
     forDryRun: () => forRows(revisions.forDryRun(), characters.forDryRun()),
   };

@@ -1,6 +1,7 @@
 import { type TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
+import { NeedsLongRead } from '@plinth/http/total-count';
 import type { Caller } from '@plinth/kernel/caller';
 import { composed } from '@plinth/kernel/composed';
 import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
@@ -27,7 +28,13 @@ import {
   templateNotFound,
   templateNotPublished,
 } from '../domain/problems';
-import { DEFAULT_MIME_TYPE, type Revision, type Step, type Template } from '../domain/template';
+import {
+  DEFAULT_MIME_TYPE,
+  REVISIONS_KEPT,
+  type Revision,
+  type Step,
+  type Template,
+} from '../domain/template';
 import type { TemplateKey } from '../domain/template-key';
 import { writeStep } from '../events/published';
 import type { Prisma, Template as TemplateRow, TemplateRevision as RevisionRow } from '../generated/client';
@@ -273,6 +280,8 @@ export function templateStore(
     },
 
     async list(tenantId, { status, category, culture }, list) {
+      // No index knows which templates these leave.
+      if (!list.countsAll && (status !== undefined || culture !== undefined)) throw new NeedsLongRead();
       const selection = {
         AND: [
           { tenantId, isGone: false },
@@ -372,9 +381,6 @@ function selectNearest(revisionId: string): string {
 }
 
 const contentsOf = (revisions: readonly Revision[]): string[] => revisions.map(({ content }) => content);
-
-/** Of one template. */
-const REVISIONS_KEPT = 500;
 
 /** Changes of one template wait for each other. */
 const lockTemplate = (tx: Tx, tenantId: string, { name, culture }: TemplateKey) =>

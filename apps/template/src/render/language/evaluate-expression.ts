@@ -1,4 +1,5 @@
 import { formatMessage } from '@plinth/kernel/message';
+import { headOf } from '@plinth/kernel/text';
 import type { FilterContext } from './filter-context';
 import { filters } from './filters';
 import type { Frame } from './frame';
@@ -37,9 +38,11 @@ interface Bodies {
 }
 
 const MISSING_NAMES_MAX = 200;
+/** What is longer is cut: a name may be as long as a template, and who writes one finds it by its beginning. */
+const MISSING_NAME_LENGTH_MAX = 200;
 
 export class ExpressionEvaluator {
-  /** Variables that have no value, as dotted paths. */
+  /** Variables that have no value, as dotted paths; of long ones the beginning. */
   readonly missing = new Set<string>();
   private readonly filterContext: FilterContext;
 
@@ -264,7 +267,7 @@ export class ExpressionEvaluator {
   recordMissing(expression: Expression, value: Value): void {
     if (value === null || this.missing.size >= MISSING_NAMES_MAX) return;
     const path = pathOf(withoutFilters(expression));
-    if (path !== undefined) this.missing.add(path);
+    if (path !== undefined) this.missing.add(headOf(path, MISSING_NAME_LENGTH_MAX));
   }
 }
 
