@@ -1,9 +1,10 @@
 import font from '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
 import { ApiProblem } from '@plinth/sdk/api-problem';
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider, useRouterState } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { AskedMutations } from './api/asked-mutations';
 import { configurationQuery } from './api/platform';
 import { Starting } from './components/brand';
 import { router } from './router';
@@ -40,7 +41,7 @@ function onError(error: Error): void {
 const queries = new QueryClient({
   // Of the caches, as what changes something may have an `onError` of its own.
   queryCache: new QueryCache({ onError }),
-  mutationCache: new MutationCache({ onError }),
+  mutationCache: new AskedMutations({ onError }),
   // The client of the platform retries by itself what may succeed later.
   defaultOptions: { queries: { retry: false, staleTime: 5_000 }, mutations: { retry: false } },
 });
@@ -61,17 +62,29 @@ const withoutTexts: Fallback = ({ error, retry }) =>
     </main>
   );
 
+/** Until the scripts of the first page are there, it looks as before there was any. */
+function Pages() {
+  const isLoading = useRouterState({ router, select: ({ matches }) => matches.length === 0 });
+  return (
+    <>
+      {isLoading && <Starting />}
+      <RouterProvider router={router} />
+    </>
+  );
+}
+
 followSignOuts();
-// The page of the address is on its way while the texts are.
 router.update({ context: { queries } });
-void router.load();
+// The page of the address is on its way while the texts are. In a task of its own: keys are answered between it and this
+// one, which is the longest.
+setTimeout(() => void router.load());
 if (!currentSession()) void queries.prefetchQuery(configurationQuery);
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <TextsProvider fallback={withoutTexts}>
-        <RouterProvider router={router} />
+        <Pages />
       </TextsProvider>
     </QueryClientProvider>
   </StrictMode>,

@@ -2,6 +2,7 @@ import { dataExchangeEndpoints, uploadImport } from '@plinth/contracts/data-exch
 import { createClient } from '@plinth/sdk/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { clientOptions } from './platform';
+import { pageCount } from './read-again';
 import { fetchWithProgress } from './upload';
 
 export const dataExchange = createClient(dataExchangeEndpoints, clientOptions);
@@ -26,12 +27,12 @@ interface JobPages {
 
 const LIST_MILLISECONDS = 3_000;
 
-/** How often to read a list of jobs again: as long as one of them is on its way. */
+/** How often to read a list of jobs again: as long as one of them is on its way, and more seldom the more pages it has. */
 function whileOneRuns(jobs: JobPages | undefined, running: readonly string[]): number | false {
   const runs = jobs?.pages.some(({ items }) =>
     items.some(({ status, undoStatus }) => running.includes(undoStatus ?? status)),
   );
-  return runs ? LIST_MILLISECONDS : false;
+  return runs ? LIST_MILLISECONDS * pageCount(jobs) : false;
 }
 
 export const importsQuery = infiniteQueryOptions({
@@ -65,7 +66,14 @@ export const importFormatQuery = (jobId: string) =>
 export const importPreviewQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['import', jobId, 'preview'],
-    queryFn: async ({ signal }) => (await dataExchange.previewImport({ params: { jobId }, signal })).body,
+    queryFn: async ({ signal, client }) => {
+      const { body } = await dataExchange.previewImport({ params: { jobId }, signal });
+      // How a workbook writes dates is found with its preview.
+      const { queryKey } = importFormatQuery(jobId);
+      const format = client.getQueryData(queryKey);
+      if (format && format.kind !== 'csv') void client.invalidateQueries({ queryKey, exact: true });
+      return body;
+    },
     // Another device may choose columns meanwhile.
     staleTime: 30_000,
   });

@@ -29,13 +29,18 @@ export interface TextFilter {
   show: 'all' | 'overridden' | 'drifted';
 }
 
-/** A page of the list; the first one is 0. */
+/** A page of the list; the first one is 0. It alone says how many texts there are, for which all of them are counted. */
 export const textPageQuery = ({ search, resourceName, show }: TextFilter, page: number) =>
   queryOptions({
     queryKey: ['text-list', { search, resourceName, show }, page],
     queryFn: async ({ signal }) => {
       const query = { show, ...(resourceName ? { resourceName } : {}) };
-      const list = { page: page + 1, pageSize: PAGE_SIZE, ...(search ? { search } : {}) };
+      const list = {
+        page: page + 1,
+        pageSize: PAGE_SIZE,
+        ...(search ? { search } : {}),
+        ...(page > 0 ? { skipTotalCount: true } : {}),
+      };
       return (await localization.listLocalizationTexts({ query, list, signal })).body;
     },
     staleTime: 60_000,

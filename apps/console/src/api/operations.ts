@@ -3,6 +3,7 @@ import { createClient } from '@plinth/sdk/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { dataExchange } from './data-exchange';
 import { clientOptions } from './platform';
+import { pageCount } from './read-again';
 
 export const operations = createClient(operationsEndpoints, { ...clientOptions, prefix: '' });
 
@@ -74,5 +75,5 @@ export const jobsQuery = ({ view, kind, tenantId }: JobSelection) =>
     },
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
-    refetchInterval: REFRESH_MILLISECONDS,
+    refetchInterval: ({ state }) => REFRESH_MILLISECONDS * pageCount(state.data),
   });

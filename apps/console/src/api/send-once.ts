@@ -66,7 +66,8 @@ function keyOf(former: Unanswered | undefined, made: string): string {
 /** `/api/v1/templates/welcome` for all that belongs to this template, `/api/v1/templates` for a new one. */
 const areaOf = (address: string): string => new URL(address).pathname.split('/', 5).join('/');
 
-const STORED_ERRORS = [400, 404, 409, 410, 422];
+/** Statuses that the platform has under a key: the same request is refused again. */
+export const STORED_ERRORS: readonly number[] = [400, 404, 409, 410, 422];
 
 /**
  * Whether the platform has the response of this write under its key. After any other nobody knows: the gateway refuses by

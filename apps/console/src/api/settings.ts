@@ -1,7 +1,14 @@
 import { settingsEndpoints } from '@plinth/contracts/settings/endpoints';
 import type { SettingScope } from '@plinth/contracts/settings/shapes';
 import { createClient } from '@plinth/sdk/client';
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  mutationOptions,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+  type QueryClient,
+} from '@tanstack/react-query';
 import { clientOptions } from './platform';
 
 export const settings = createClient(settingsEndpoints, clientOptions);
@@ -57,22 +64,43 @@ function withValue(level: Level, setting: Setting, value: string | null): Settin
   };
 }
 
-/** Sets or clears values of a level; what is shown changes at once, and changes back where the platform refuses it. */
-export function useSettingChange(level: Level) {
-  const queries = useQueryClient();
+/**
+ * Sets or clears a value at a level, one change after the other, so that the last choice is the one that stays; what is
+ * shown changes at once, and changes back where the platform refuses it.
+ */
+export function settingChange(queries: QueryClient, level: Level, name: string) {
   const { queryKey } = settingsQuery(level);
-  return useMutation({
-    mutationFn: ({ name, value }: { name: string; value: string | null }) =>
+  const mutationKey = ['setting-change', level, name];
+  const isLast = () => queries.isMutating({ mutationKey }) <= 1;
+  return mutationOptions({
+    mutationKey,
+    scope: { id: JSON.stringify(mutationKey) },
+    mutationFn: (value: string | null) =>
       settings.putSetting({ params: { scope: level, name }, body: { value } }),
-    onMutate: async ({ name, value }) => {
+    onMutate: async (value) => {
       await queries.cancelQueries({ queryKey: ['settings'] });
-      const before = queries.getQueryData(queryKey);
-      const setting = before?.[name];
-      if (before && setting)
-        queries.setQueryData(queryKey, { ...before, [name]: withValue(level, setting, value) });
+      const before = queries.getQueryData(queryKey)?.[name];
+      if (before)
+        queries.setQueryData(
+          queryKey,
+          (former) => former && { ...former, [name]: withValue(level, before, value) },
+        );
       return { before };
     },
-    onError: (_error, _change, context) => queries.setQueryData(queryKey, context?.before),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['settings'] }),
+    onError: (_error, _value, context) => {
+      const before = context?.before;
+      if (!before) return;
+      // What was chosen after it is shown until the platform has judged that too, and goes back to what is stored.
+      const next = queries
+        .getMutationCache()
+        .findAll({ mutationKey, status: 'pending' })
+        .find(({ state }) => state.context !== context);
+      if (next?.state.context) Object.assign(next.state.context, { before });
+      else queries.setQueryData(queryKey, (former) => former && { ...former, [name]: before });
+    },
+    onSettled: () => (isLast() ? queries.invalidateQueries({ queryKey: ['settings'] }) : undefined),
   });
 }
+
+export const useSettingChange = (level: Level, name: string) =>
+  useMutation(settingChange(useQueryClient(), level, name));

@@ -69,7 +69,7 @@ export const culturesQuery = (name: string) =>
   queryOptions({
     queryKey: ['templates', 'cultures', name],
     queryFn: async ({ signal }) => {
-      const list = { filter: { 'name.eq': name }, sort: 'culture', pageSize: 100 };
+      const list = { filter: { 'name.eq': name }, sort: 'culture', pageSize: 100, skipTotalCount: true };
       return (await templates.getTemplates({ list, signal })).body.items;
     },
   });
@@ -120,6 +120,19 @@ export const categoriesQuery = queryOptions({
   queryFn: async ({ signal }) => (await templates.getTemplateCategories({ signal })).body,
   staleTime: 60_000,
 });
+
+/** A category as it was read, with the version by which it is changed. */
+export const categoryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['templates', 'categories', id],
+    queryFn: async ({ signal }) => {
+      const { body, etag } = await templates.getTemplateCategory({ params: { id }, signal });
+      return { category: body, etag };
+    },
+    // As it was when somebody began to change it.
+    staleTime: Infinity,
+    gcTime: 0,
+  });
 
 /** What is wrong with a text, and which variables it reads. */
 export const validationQuery = ({ name, culture }: TemplateKey, content: string) =>

@@ -3,6 +3,7 @@ import { ApiProblem } from '@plinth/sdk/api-problem';
 import { createClient } from '@plinth/sdk/client';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { clientOptions } from './platform';
+import { pageCount } from './read-again';
 
 export const workflow = createClient(workflowEndpoints, clientOptions);
 
@@ -39,7 +40,7 @@ export const approvalsQuery = infiniteQueryOptions({
     (await workflow.getApprovals({ list: { cursor: pageParam, pageSize: 30 }, signal })).body,
   initialPageParam: '',
   getNextPageParam: ({ nextCursor }) => nextCursor,
-  refetchInterval: 30_000,
+  refetchInterval: ({ state }) => 30_000 * pageCount(state.data),
 });
 
 export type Delegation = Awaited<ReturnType<typeof workflow.getDelegations>>['body'][number];
@@ -81,14 +82,26 @@ export const definitionsQuery = queryOptions({
   queryFn: async ({ signal }) => (await workflow.getDefinitions({ signal })).body,
 });
 
+/** A definition as it is stored, and the tag of that version. */
+export interface StoredDefinition {
+  definition: WorkflowDefinition;
+  etag: string | undefined;
+}
+
+/** The definition of a kind of entity; null where it has none. */
 export const definitionQuery = (entityType: string) =>
   queryOptions({
     queryKey: ['workflow-definitions', entityType],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<StoredDefinition | null> => {
       const query = { format: 'json' as const };
-      const { body, etag } = await workflow.getDefinition({ params: { entityType }, query, signal });
-      if (!('states' in body)) throw new Error('A definition was expected.');
-      return { definition: body, etag };
+      try {
+        const { body, etag } = await workflow.getDefinition({ params: { entityType }, query, signal });
+        if (!('states' in body)) throw new Error('A definition was expected.');
+        return { definition: body, etag };
+      } catch (error) {
+        if (error instanceof ApiProblem && error.slug === 'entity-type-unknown') return null;
+        throw error;
+      }
     },
   });
 

@@ -2,7 +2,7 @@ import { PENDING_APPROVAL } from '@plinth/contracts/workflow/shapes';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowRight, ChevronDown, ChevronUp, CircleCheckBig } from 'lucide-react';
-import { Suspense, useEffect, useState } from 'react';
+import { Suspense, useDeferredValue, useEffect, useState } from 'react';
 import { cultureQuery, templateOf } from '../api/templates';
 import { approvalsQuery, workflowStatusQuery, type Approval } from '../api/workflow';
 import { Button } from '../components/button';
@@ -36,6 +36,8 @@ const Delegations = lazyPart(
 export function ApprovalsPage() {
   const { t } = useTexts();
   const query = useInfiniteQuery(approvalsQuery);
+  // With what waits: what is longer or shorter than its place would move what is below.
+  const isRead = useDeferredValue(query.isFetched);
   // Of one request at a time: each follows its entity.
   const [opened, setOpened] = useState<string>();
   const [gone, { markDecided, forget }] = useGone(query.data);
@@ -63,9 +65,11 @@ export function ApprovalsPage() {
           ))
         }
       </PagedList>
-      <Later place={<Skeleton lines={1} height="9rem" />}>
-        <Delegations />
-      </Later>
+      {isRead && (
+        <Later place={<Skeleton lines={1} height="9rem" />}>
+          <Delegations />
+        </Later>
+      )}
     </Page>
   );
 }

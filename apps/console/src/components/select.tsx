@@ -3,10 +3,11 @@ import { Suspense, useId, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { lazyPart } from './lazy-part';
 
-const SelectList = lazyPart(
-  () => import('./select-list'),
-  ({ SelectList }) => SelectList,
-);
+const loadList = () => import('./select-list');
+const SelectList = lazyPart(loadList, ({ SelectList }) => SelectList);
+
+/** For those who point at it or come to it by keyboard: it is there by the time they press. */
+const prepareList = () => void loadList().catch(() => undefined);
 
 export interface Option {
   id: string;
@@ -71,6 +72,8 @@ function ClosedSelect({
         {...(hidesLabel ? { 'aria-label': label } : {})}
         aria-labelledby={`${id}value ${hidesLabel ? id : `${id}label`}`}
         {...(description ? { 'aria-describedby': `${id}description` } : {})}
+        onHoverStart={prepareList}
+        onFocus={prepareList}
         onPress={onOpen}
         onKeyDown={(event) => {
           if (event.key === 'ArrowDown' || event.key === 'ArrowUp') onOpen();

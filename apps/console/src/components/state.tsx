@@ -60,11 +60,12 @@ export const Announced = ({
 );
 
 /** What a page shows instead of an empty list, with what to do next. */
-export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
+export function EmptyState({ icon: Icon, title, isPage = false, children, action }: EmptyStateProps) {
+  const Title = isPage ? 'h1' : 'h2';
   return (
     <div className="empty">
       <Icon aria-hidden />
-      <h2>{title}</h2>
+      <Title>{title}</Title>
       {children && <p>{children}</p>}
       {action}
     </div>
@@ -74,6 +75,8 @@ export function EmptyState({ icon: Icon, title, children, action }: EmptyStatePr
 interface EmptyStateProps {
   icon: LucideIcon;
   title: string;
+  /** It stands in the place of a whole page. */
+  isPage?: boolean;
   children?: ReactNode;
   action?: ReactNode;
 }

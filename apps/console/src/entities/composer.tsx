@@ -1,17 +1,23 @@
+import { newId } from '@plinth/kernel/uuid';
+import { ApiProblem } from '@plinth/sdk/api-problem';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Paperclip, X } from 'lucide-react';
 import { useId, useRef, useState, type KeyboardEvent } from 'react';
 import { FileTrigger } from 'react-aria-components/FileTrigger';
 import { useController } from 'react-hook-form';
+import { STORED_ERRORS } from '../api/send-once';
 import { suggestionsQuery, timeline, timelineQuery, type Entry, type Suggestion } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
 import { Checkbox } from '../components/choices';
 import { Failure } from '../components/state';
+import { useStoredState } from '../components/stored-state';
 import { Form, useContractForm } from '../forms/contract-form';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
+import { draftAfter, type Draft } from './draft';
+import { draftName } from './draft-name';
 import { mentionBefore, withMentions } from './mentions';
 import { INTERNAL_NOTE } from './timeline';
 
@@ -24,10 +30,17 @@ interface ComposerProps {
 
 const PROPOSALS_MAX = 6;
 
-interface Attached {
-  id: string;
-  fileName: string;
-}
+/** Whether it was refused for good; else the same request may be under way, or its response was lost. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiProblem &&
+  STORED_ERRORS.includes(error.status) &&
+  error.retryAfterSeconds === undefined;
+
+const isGone = (entity: Entity, id: string): Promise<boolean> =>
+  timeline.getTimelineEntry({ params: { ...entity, id } }).then(
+    () => false,
+    (error: unknown) => error instanceof ApiProblem && error.status === 404,
+  );
 
 /** Where one writes a comment, an internal note or a reply; people are mentioned by `@` and the begin of their name. */
 export function Composer({ entity, parent, onDone }: ComposerProps) {
@@ -41,15 +54,17 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
   const { data: found = [] } = useQuery({ ...suggestionsQuery(search ?? ''), enabled: search !== undefined });
   const proposals = search === undefined ? [] : found.slice(0, PROPOSALS_MAX);
   const [pointed, setPointed] = useState(0);
-  const [people, setPeople] = useState<readonly Suggestion[]>([]);
-  const [files, setFiles] = useState<readonly Attached[]>([]);
   // A reply to an internal note stays among those who see the note.
   const isNoteOnly = parent?.entryType === INTERNAL_NOTE;
-  const [isNote, setNote] = useState(isNoteOnly);
+  const empty: Draft = { body: '', people: [], files: [], isNote: isNoteOnly };
+  const name = draftName('comment', caller, entity, parent?.id);
+  const [draft, setDraft] = useStoredState(name, empty);
+  const { people, files, isNote } = draft;
+  const change = (changed: Partial<Draft>) => setDraft((former) => ({ ...former, ...changed }));
 
   const form = useContractForm({
     shape: 'comment',
-    defaultValues: { body: '' },
+    defaultValues: { body: draft.body },
     words: { 'body.NotEmpty': 'Console.entities.empty', 'body.Range': 'Console.entities.tooManyMentions' },
     send: async ({ body: written }) => {
       const body = {
@@ -58,13 +73,26 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
         attachmentBlobIds: files.map(({ id }) => id),
         ...(parent ? { parentEntryId: parent.id } : {}),
       };
-      await timeline.postTimelineEntry({ params: entity, body });
+      const request = JSON.stringify(body);
+      const { sent } = draft;
+      const post = async (idempotencyKey: string) => {
+        change({ sent: { request, idempotencyKey } });
+        return (await timeline.postTimelineEntry({ params: entity, body, idempotencyKey })).body;
+      };
+      try {
+        const formerKey = sent?.request === request ? sent.idempotencyKey : undefined;
+        const entry = await post(formerKey ?? newId());
+        // Under the key of before, that one is meant, which may have been removed since.
+        if (formerKey !== undefined && (await isGone(entity, entry.id))) await post(newId());
+      } catch (error) {
+        // What is refused is another request once it is sent again.
+        if (isRefused(error)) change({ sent: undefined });
+        throw error;
+      }
     },
     onSent: async ({ body: written }) => {
-      // What was typed meanwhile is another entry.
-      if (form.values().body === written) form.reset();
-      setPeople([]);
-      setFiles([]);
+      setDraft((former) => draftAfter(former, { body: written, files }, empty));
+      if (form.values().body === written) form.reset({ body: '' });
       await queries.invalidateQueries({ queryKey: timelineQuery(entity).queryKey });
       onDone?.();
     },
@@ -75,19 +103,22 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
   } = useController({ control: form.control, name: 'body' });
   const attach = useMutation({
     mutationFn: async (file: File) => (await timeline.postBlob({ file, fileName: file.name })).body,
-    onSuccess: ({ id, fileName }) => setFiles((former) => [...former, { id, fileName }]),
+    onSuccess: ({ id, fileName }) =>
+      setDraft((former) => ({ ...former, files: [...former.files, { id, fileName }] })),
   });
 
   const write = (next: string, caret: number) => {
     setText(next);
+    change({ body: next });
     setSearch(mentionBefore(next.slice(0, caret)));
     setPointed(0);
   };
   const mention = (person: Suggestion) => {
     const caret = field.current?.selectionStart ?? text.length;
     const before = text.slice(0, caret).replace(/@[^@]*$/, `@${person.displayName} `);
-    setText(before + text.slice(caret));
-    setPeople((former) => [...former, person]);
+    const body = before + text.slice(caret);
+    setText(body);
+    change({ body, people: [...people, person] });
     setSearch(undefined);
     field.current?.focus();
   };
@@ -152,7 +183,7 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
               <span className="truncate">{fileName}</span>
               <IconButton
                 label={t('Console.entities.detach', { name: fileName })}
-                onPress={() => setFiles(files.filter((file) => file.id !== id))}
+                onPress={() => change({ files: files.filter((file) => file.id !== id) })}
               >
                 <X aria-hidden />
               </IconButton>
@@ -169,14 +200,23 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
             </IconButton>
           </FileTrigger>
           {mayDo(caller, 'Timeline.InternalNotes.Create') && !isNoteOnly && (
-            <Checkbox isSelected={isNote} onChange={setNote}>
+            <Checkbox isSelected={isNote} onChange={(next) => change({ isNote: next })}>
               {t('Timeline.entryType.InternalNote')}
             </Checkbox>
           )}
           {isNote && <span className="soft small">{t('Timeline.messages.onlyStaff')}</span>}
         </span>
         <span className="row">
-          {onDone && <Button onPress={onDone}>{t('Platform.actions.cancel')}</Button>}
+          {onDone && (
+            <Button
+              onPress={() => {
+                setDraft(empty);
+                onDone();
+              }}
+            >
+              {t('Platform.actions.cancel')}
+            </Button>
+          )}
           <Button type="submit" look="primary" isPending={form.isPending}>
             {t(parent ? 'Platform.actions.reply' : 'Console.entities.post')}
           </Button>

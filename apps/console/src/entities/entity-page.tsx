@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { cultureQuery, templateOf } from '../api/templates';
-import { followersQuery, timeline } from '../api/timeline';
+import { followersQuery } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
@@ -9,6 +9,7 @@ import { Page } from '../components/page';
 import { Failure } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
+import { followingChange } from './following';
 import { Timeline } from './timeline';
 import { CurrentState, StatePath } from './workflow-panel';
 
@@ -43,7 +44,7 @@ export function EntityPage() {
       actions={mayReadTimeline && <FollowButton entity={entity} />}
     >
       <div className={mayReadTimeline ? 'entity' : 'stack'}>
-        {mayReadTimeline && <Timeline entity={entity} />}
+        {mayReadTimeline && <Timeline key={`timeline of ${name}`} entity={entity} />}
         {mayReadState && <CurrentState key={`state of ${name}`} entity={entity} />}
         {mayReadState && <StatePath key={`path of ${name}`} entity={entity} />}
       </div>
@@ -55,20 +56,11 @@ function FollowButton({ entity }: { entity: Entity }) {
   const { t } = useTexts();
   const { userId } = useCaller();
   const queries = useQueryClient();
-  const query = followersQuery(entity);
   // What people wrote comes first.
   const isPainted = useAfterPaint();
-  const { data: followers } = useQuery({ ...query, enabled: isPainted });
+  const { data: followers } = useQuery({ ...followersQuery(entity), enabled: isPainted });
   const isFollowing = followers?.includes(userId) ?? false;
-  const toggle = useMutation({
-    mutationFn: () =>
-      isFollowing ? timeline.unfollowEntity({ params: entity }) : timeline.followEntity({ params: entity }),
-    onMutate: () =>
-      queries.setQueryData(query.queryKey, (former = []) =>
-        isFollowing ? former.filter((id) => id !== userId) : [...former, userId],
-      ),
-    onSettled: () => queries.invalidateQueries({ queryKey: query.queryKey }),
-  });
+  const toggle = useMutation(followingChange(queries, entity, userId));
   if (!followers)
     return (
       <span className="button" style={{ visibility: 'hidden' }} aria-hidden>
@@ -78,7 +70,7 @@ function FollowButton({ entity }: { entity: Entity }) {
   return (
     <>
       <span className="soft small">{t('Timeline.messages.followers', { count: followers.length })}</span>
-      <Button onPress={() => toggle.mutate()}>
+      <Button onPress={() => toggle.mutate(!isFollowing)}>
         {t(isFollowing ? 'Platform.actions.unfollow' : 'Platform.actions.follow')}
       </Button>
       {toggle.error && <Failure error={toggle.error} />}

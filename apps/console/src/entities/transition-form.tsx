@@ -4,9 +4,11 @@ import { useState } from 'react';
 import { moveEntity, type Entity, type TransitionResult, type WorkflowStatus } from '../api/workflow';
 import { Button } from '../components/button';
 import { Announced, Badge, Callout, Failure } from '../components/state';
+import { useStoredState } from '../components/stored-state';
 import { Form, FormField, useContractForm } from '../forms/contract-form';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
+import { draftName } from './draft-name';
 import { stateName, transitionName } from './state-name';
 
 /** The state of an entity, and what may become of it by this person. */
@@ -16,14 +18,18 @@ export function TransitionForm({ entity, status }: { entity: Entity; status: Wor
   const caller = useCaller();
   const queries = useQueryClient();
   const [result, setResult] = useState<TransitionResult>();
+  const [comment, setComment] = useStoredState(draftName('reason', caller, entity), '');
   const form = useContractForm({
     shape: 'transitionRequest',
-    defaultValues: { comment: '', targetState: '' },
+    defaultValues: { comment, targetState: '' },
     send: async (values) => {
       const moved = await moveEntity(entity, values);
       setResult(moved);
-      // What was written meanwhile is for the next change.
-      if (moved.succeeded && form.values().comment === values.comment) form.reset();
+      if (moved.succeeded) {
+        // What was written meanwhile is for the next change.
+        setComment((kept) => (kept === values.comment ? '' : kept));
+        if (form.values().comment === values.comment) form.reset({ comment: '', targetState: '' });
+      }
       await queries.invalidateQueries({ queryKey: ['workflow', entity.entityType, entity.entityId] });
       await queries.invalidateQueries({ queryKey: ['timeline', entity.entityType, entity.entityId] });
       await queries.invalidateQueries({ queryKey: ['approvals'] });
@@ -60,7 +66,13 @@ export function TransitionForm({ entity, status }: { entity: Entity; status: Wor
       )}
       {mayMove && status.availableTransitions.some(({ allowed }) => allowed) && (
         <Form form={form} className="stack">
-          <FormField form={form} name="comment" label={t('Console.entities.reason')} isMultiline />
+          <FormField
+            form={form}
+            name="comment"
+            label={t('Console.entities.reason')}
+            isMultiline
+            onWrite={setComment}
+          />
         </Form>
       )}
       {form.failure && <Failure error={form.failure} />}

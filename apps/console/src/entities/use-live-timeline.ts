@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { readingAgain } from '../api/read-again';
 import { timeline, timelineQuery } from '../api/timeline';
 import type { Entity } from '../api/workflow';
 import { PARTS_MILLISECONDS, useAfterPaint } from '../components/after-paint';
@@ -19,6 +20,7 @@ export function useLiveTimeline({ entityType, entityId }: Entity): void {
   useEffect(() => {
     if (!isTime) return undefined;
     const ending = new AbortController();
+    const again = readingAgain(queries);
     let timer: number | undefined;
     const params = { entityType, entityId };
     const query = timelineQuery(params);
@@ -34,8 +36,8 @@ export function useLiveTimeline({ entityType, entityId }: Entity): void {
         const { body: events } = await timeline.watchTimeline({ params, signal: ending.signal });
         for await (const { data } of events) {
           if (await isShown(data as TimelineState)) continue;
-          void queries.invalidateQueries({ queryKey });
-          void queries.invalidateQueries({ queryKey: ['workflow', entityType, entityId] });
+          again.readAgain(queryKey);
+          again.readAgain(['workflow', entityType, entityId]);
         }
       } catch {
         // The stream is opened again below, whatever ended it.
@@ -46,6 +48,7 @@ export function useLiveTimeline({ entityType, entityId }: Entity): void {
     return () => {
       ending.abort(new DOMException('The page was left.', 'AbortError'));
       clearTimeout(timer);
+      again.stop();
     };
   }, [queries, isTime, entityType, entityId]);
 }

@@ -130,7 +130,7 @@ function Ended({ job }: { job: ExportJob }) {
       {download.error && <Failure error={download.error} />}
       <div className="row">
         {isComplete && (
-          <Button look="primary" isLarge isPending={download.isPending} onPress={() => download.mutate()}>
+          <Button look="primary" isPending={download.isPending} onPress={() => download.mutate()}>
             <DownloadIcon aria-hidden />
             {t('Platform.actions.download')}
           </Button>

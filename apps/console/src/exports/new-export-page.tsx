@@ -147,7 +147,7 @@ function Settings({ definition, fields, presets }: SettingsProps) {
 
   return (
     <>
-      <Suspense fallback={<Skeleton lines={2} height="3.25rem" />}>
+      <Suspense fallback={<PresetsPlace hasPresets={presets.length > 0} />}>
         <Presets
           definition={definition}
           presets={presets}
@@ -199,5 +199,22 @@ function Settings({ definition, fields, presets }: SettingsProps) {
         </div>
       </div>
     </>
+  );
+}
+
+/** As large as the presets, so that nothing moves when they are there. */
+function PresetsPlace({ hasPresets }: { hasPresets: boolean }) {
+  const { t } = useTexts();
+  return (
+    <div className="stack tight" style={{ visibility: 'hidden' }} aria-hidden>
+      <h2>{t('Console.exports.presets')}</h2>
+      {hasPresets && <div className="button" />}
+      <div className="row preset-form">
+        <div className="field">
+          <div className="input" />
+        </div>
+        <div className="button">{t('Console.exports.savePreset')}</div>
+      </div>
+    </div>
   );
 }

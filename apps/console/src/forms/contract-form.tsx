@@ -1,7 +1,7 @@
 import { standardSchemaResolver } from '@hookform/resolvers/standard-schema';
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 import {
   useController,
   useForm,
@@ -28,11 +28,20 @@ interface ContractFormOptions<Values extends FieldValues> {
   onSent?: (values: Values) => unknown;
 }
 
+/** What is sent, and what the page wanted to be done with it when it was submitted. */
+interface Sending<Values extends FieldValues> {
+  values: Values;
+  asked: Pick<ContractFormOptions<Values>, 'send'> & {
+    onSent: ContractFormOptions<Values>['onSent'] | undefined;
+  };
+}
+
 export interface ContractForm<Values extends FieldValues> {
   control: Control<Values>;
   /** What is written now. */
   values: () => Values;
-  reset: () => void;
+  /** Begins anew, with these values. */
+  reset: (values?: Values) => void;
   /** Sends the fields where the platform would accept them; else shows why not. What is given replaces values. */
   submit: (change?: Partial<Values>) => void;
   isPending: boolean;
@@ -76,6 +85,9 @@ export function useContractForm<Values extends FieldValues>({
       '~standard': { version: 1, vendor: 'plinth', validate: (values) => check({ ...(values as Values) }) },
     }),
   });
+  const { isSubmitting } = form.formState;
+  // A second press, or Enter in a field, would send twice what is being checked or sent.
+  const isUnderWay = useRef(false);
   const fieldsOf = (error: Error | null): [FieldPath<Values>, string][] => {
     if (!(error instanceof ApiProblem)) return [];
     const field = problems[error.slug ?? ''];
@@ -85,19 +97,36 @@ export function useContractForm<Values extends FieldValues>({
     );
   };
   const mutation = useMutation({
-    mutationFn: send,
-    onSuccess: (_, values) => onSent?.(values),
+    mutationFn: ({ values, asked }: Sending<Values>) => asked.send(values),
+    onSuccess: (_, { values, asked }) => asked.onSent?.(values),
     onError: (error) =>
       fieldsOf(error).forEach(([field, message], index) =>
         form.setError(field, { message }, { shouldFocus: index === 0 }),
       ),
+    onSettled: () => {
+      isUnderWay.current = false;
+    },
   });
+  const submit = async (change: Partial<Values>) => {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
+    let isSent = false;
+    try {
+      await form.handleSubmit((values) => {
+        isSent = true;
+        // As it is now: the page may be another one when the fields are checked, or when there is a connection again.
+        mutation.mutate({ values: { ...values, ...change }, asked: { send, onSent } });
+      })();
+    } finally {
+      if (!isSent) isUnderWay.current = false;
+    }
+  };
   return {
     control: form.control,
     values: () => form.getValues(),
-    reset: () => form.reset(),
-    submit: (change = {}) => void form.handleSubmit((values) => mutation.mutate({ ...values, ...change }))(),
-    isPending: mutation.isPending,
+    reset: (values) => form.reset(values),
+    submit: (change = {}) => void submit(change),
+    isPending: isSubmitting || mutation.isPending,
     failure: fieldsOf(mutation.error).length > 0 ? null : mutation.error,
   };
 }
@@ -128,17 +157,27 @@ export function Form<Values extends FieldValues>({ form, className, children }: 
 interface FormFieldProps<Values extends FieldValues> extends Omit<TextFieldProps, 'value' | 'onChange'> {
   form: ContractForm<Values>;
   name: FieldPath<Values>;
+  /** Told what a person writes, as to keep it. */
+  onWrite?: (text: string) => void;
 }
 
 /** A text of a form, with what is wrong with it. */
-export function FormField<Values extends FieldValues>({ form, name, ...rest }: FormFieldProps<Values>) {
+export function FormField<Values extends FieldValues>({
+  form,
+  name,
+  onWrite,
+  ...rest
+}: FormFieldProps<Values>) {
   const { field, fieldState } = useController({ control: form.control, name });
   return (
     <TextField
       {...rest}
       inputRef={field.ref}
       value={field.value}
-      onChange={field.onChange}
+      onChange={(text) => {
+        field.onChange(text);
+        onWrite?.(text);
+      }}
       errorMessage={fieldState.error?.message}
     />
   );

@@ -94,18 +94,19 @@ export function CheckStep({ job }: { job: ImportJob }) {
       {change.error && <Failure error={change.error} />}
       <Announced>
         {isChecking && (
-          <div className="panel padded stack">
-            <span>{t('Console.imports.checking')}</span>
+          <Callout title={t('Console.imports.checking')}>
+            {t('DataExchange.messages.dryRun')}
             <Progress label={t('Console.imports.checking')} value={undefined} />
-          </div>
+          </Callout>
         )}
         {report && <Verdict report={report} onError={options.onError} />}
       </Announced>
       {check.error && <Failure error={check.error} onRetry={check.refetch} />}
-      {report && <ReportFigures report={report} />}
+      {(report || isChecking) && <ReportFigures report={report} />}
       {run.error && <Failure error={run.error} />}
       <div className="row spread">
         <ToColumns jobId={job.id} />
+        {isChecking && <span className="button large" style={{ visibility: 'hidden' }} aria-hidden />}
         {report && (
           <Button
             look="primary"
@@ -119,7 +120,9 @@ export function CheckStep({ job }: { job: ImportJob }) {
           </Button>
         )}
       </div>
-      {report && report.rowErrors.length > 0 && <ErrorList report={report} />}
+      {report && report.rowErrors.length > 0 && (
+        <ErrorList report={report} makesFile={options.onError === 'continue' && report.succeededRows > 0} />
+      )}
     </>
   );
 }

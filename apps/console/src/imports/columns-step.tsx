@@ -107,11 +107,15 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
   const { mutate, isPending, error } = useMutation({
     scope: choicesOf(job.id),
     mutationFn: async () => {
-      const body = { mappings, saveForReuse: isRemembered };
+      // Changed by the choices that were kept before it.
+      const { concurrencyStamp } = queries.getQueryData(importQuery(job.id).queryKey) ?? job;
+      const body = { mappings, saveForReuse: isRemembered, concurrencyStamp };
       await dataExchange.confirmImportMappings({ params: { jobId: job.id }, body });
       await queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true });
       await navigate({ to: '/imports/$jobId', params: { jobId: job.id }, search: {} });
     },
+    // Somebody else may have changed it, which is seen before it is confirmed again.
+    onError: () => void queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey }),
   });
 
   const samplesOf = (index: number) =>
@@ -179,7 +183,12 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
       {missing.length > 0 && (
         <Callout tone="warn" title={t('Console.imports.missing', { count: missing.length })}>
           {missing.map(({ displayName }) => displayName).join(', ')}
-          {hasOtherSheets && <p>{t('Console.imports.format.otherSheet')}</p>}
+          <p>
+            {/* Where nothing of the sheet is wanted, the table is hardly on it. */}
+            {hasOtherSheets && mappings.every(({ targetProperty }) => !targetProperty)
+              ? t('Console.imports.format.otherSheet')
+              : t('Console.imports.missingHelp', { count: missing.length })}
+          </p>
         </Callout>
       )}
       {doubled.length > 0 && (

@@ -2,13 +2,15 @@ import { useDeferredValue, useMemo, useState, type ReactNode } from 'react';
 import { ToggleButton } from 'react-aria-components/ToggleButton';
 import type { ImportReport } from '../api/data-exchange';
 import { useTexts } from '../texts/texts';
-import { errorsInGroup, groupId, isInGroup, rowsOf, type ErrorGroup } from './row-errors';
+import { errorsInGroup, groupId, isInGroup, joinGroups, rowsOf, type ErrorGroup } from './row-errors';
 import { RowTable } from './row-table';
 
 interface ErrorListProps {
   report: ImportReport;
   /** An import that ran has a file of corrections with all rows. */
   hasFile?: boolean;
+  /** One that is checked will have it, where its other rows are imported. */
+  makesFile?: boolean;
   onEdit?: (rowNumber: number, cells: string[]) => void;
   /** What was edited so far, by row. */
   edited?: Readonly<Record<number, readonly string[]>>;
@@ -17,9 +19,17 @@ interface ErrorListProps {
 }
 
 /** What is wrong with rows: in groups, and each on its cell. */
-export function ErrorList({ report, hasFile = false, onEdit, edited, children }: ErrorListProps) {
+export function ErrorList({
+  report,
+  hasFile = false,
+  makesFile = false,
+  onEdit,
+  edited,
+  children,
+}: ErrorListProps) {
   const { t, number } = useTexts();
-  const { errorGroups: groups = [], groupedRows, failedRows } = report;
+  const { errorGroups, groupedRows, failedRows } = report;
+  const groups = useMemo(() => joinGroups(errorGroups ?? []), [errorGroups]);
   const [chosen, setChosen] = useState<string>();
   // Its button answers at once; hundreds of rows are rendered in pieces.
   const shown = useDeferredValue(chosen);
@@ -63,11 +73,14 @@ export function ErrorList({ report, hasFile = false, onEdit, edited, children }:
           label={t('Console.imports.errors')}
           headers={report.headers ?? []}
           rows={rows}
+          column={group?.column}
           {...(edited && { edited })}
           onEdit={onEdit}
         />
       )}
-      {hasFile && others > 0 && <Others count={others} isOfGroup={group !== undefined} />}
+      {others > 0 && (
+        <Others count={others} isOfGroup={group !== undefined} hasFile={hasFile} makesFile={makesFile} />
+      )}
     </div>
   );
 }
@@ -75,12 +88,22 @@ export function ErrorList({ report, hasFile = false, onEdit, edited, children }:
 const nameOf = ({ column, message }: ErrorGroup): string =>
   column && !message.includes(column) ? `${column}: ${message}` : message;
 
+interface OthersProps extends Pick<Required<ErrorListProps>, 'hasFile' | 'makesFile'> {
+  count: number;
+  isOfGroup: boolean;
+}
+
 /** That there are more rows than a page can show. */
-function Others({ count, isOfGroup }: { count: number; isOfGroup: boolean }) {
+function Others({ count, isOfGroup, hasFile, makesFile }: OthersProps) {
   const { t } = useTexts();
+  if (hasFile) {
+    const more = isOfGroup ? 'Console.imports.moreOfGroup' : 'Console.imports.moreErrors';
+    return <p className="soft">{t(more, { count })}</p>;
+  }
+  const more = isOfGroup ? 'Console.imports.moreOfGroupChecked' : 'Console.imports.moreChecked';
   return (
     <p className="soft">
-      {t(isOfGroup ? 'Console.imports.moreOfGroup' : 'Console.imports.moreErrors', { count })}
+      {t(more, { count })} {makesFile && t('Console.imports.fileAfterwards')}
     </p>
   );
 }

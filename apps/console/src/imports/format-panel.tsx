@@ -41,8 +41,9 @@ export function FormatPanel({ jobId }: { jobId: string }) {
       queries.setQueryData(importFormatQuery(jobId).queryKey, corrected);
       // A first preview that is still on its way shows the file as it was read before: invalidating would keep it.
       await queries.cancelQueries({ queryKey: ['import', jobId, 'preview'] });
-      await queries.invalidateQueries({ queryKey: ['import', jobId, 'preview'] });
+      // The version by which the columns are confirmed, and then what takes longer.
       await queries.invalidateQueries({ queryKey: importQuery(jobId).queryKey, exact: true });
+      await queries.invalidateQueries({ queryKey: ['import', jobId, 'preview'] });
     },
     onError: setFailure,
   });

@@ -75,7 +75,7 @@ function FileStep({ definitions }: { definitions: readonly ImportDefinition[] })
             ))}
         </ul>
         {required.length > 0 && (
-          <div>
+          <div className="flush">
             <Button look="quiet" onPress={() => saveTemplate(texts, definition)}>
               <FileSpreadsheet aria-hidden />
               {t('Console.imports.emptyFile')}

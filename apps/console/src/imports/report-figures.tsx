@@ -1,22 +1,27 @@
 import type { ImportReport } from '../api/data-exchange';
 import { useTexts } from '../texts/texts';
 
-/** The rows of a report in figures. */
-export function ReportFigures({ report }: { report: ImportReport }) {
+const figures = [
+  ['insertedRows', 'good'],
+  ['updatedRows', 'good'],
+  ['skippedRows', ''],
+  ['failedRows', 'bad'],
+  ['totalRows', ''],
+] as const;
+
+/** The rows of a report in figures; until there is one, the places of them, so that nothing moves when it arrives. */
+export function ReportFigures({ report }: { report: ImportReport | undefined }) {
   const { t, number } = useTexts();
-  const figures = [
-    ['insertedRows', report.insertedRows, 'good'],
-    ['updatedRows', report.updatedRows, 'good'],
-    ['skippedRows', report.skippedRows, ''],
-    ['failedRows', report.failedRows, 'bad'],
-    ['totalRows', report.totalRows, ''],
-  ] as const;
   return (
-    <dl className="figures">
-      {figures.map(([name, value, tone]) => (
+    <dl className="figures" aria-hidden={!report || undefined}>
+      {figures.map(([name, tone]) => (
         <div key={name} className="panel">
           <dt>{t(`DataExchange.fields.${name}`)}</dt>
-          <dd className={value > 0 ? tone : 'soft'}>{number(value)}</dd>
+          {report ? (
+            <dd className={report[name] > 0 ? tone : 'soft'}>{number(report[name])}</dd>
+          ) : (
+            <dd className="soft">–</dd>
+          )}
         </div>
       ))}
     </dl>

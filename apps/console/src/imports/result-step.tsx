@@ -89,7 +89,7 @@ function Actions({ job, report }: { job: ImportJob; report: ImportReport }) {
 function UndoButton({ job, report, until }: { job: ImportJob; report: ImportReport; until: string }) {
   const { t, dateTime } = useTexts();
   const queries = useQueryClient();
-  const { data: definitions = [] } = useQuery(importDefinitionsQuery);
+  const { data: definitions } = useQuery(importDefinitionsQuery);
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => (await dataExchange.undoImport({ params: { jobId: job.id } })).body,
     onSuccess: (undo) => {
@@ -103,6 +103,13 @@ function UndoButton({ job, report, until }: { job: ImportJob; report: ImportRepo
     },
   });
   const isCorrected = isNamedCorrected(job.originalFileName);
+  if (!definitions)
+    return (
+      <span className="button" style={{ visibility: 'hidden' }} aria-hidden>
+        <Undo2 />
+        {t('Console.imports.undo.label')}
+      </span>
+    );
   if (!definitions.some(({ name, isUndoable }) => name === job.definitionName && isUndoable)) return null;
   return (
     <>

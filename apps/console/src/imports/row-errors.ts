@@ -4,7 +4,21 @@ import type { TableRow } from './row-table';
 export type ErrorGroup = NonNullable<ImportReport['errorGroups']>[number];
 
 /** What tells a group from others. */
-export const groupId = ({ kind, column, code }: ErrorGroup): string => JSON.stringify([kind, column, code]);
+export const groupId = ({ column, code }: ErrorGroup): string => JSON.stringify([column, code]);
+
+/**
+ * Groups of which each is another error, the most frequent first. A row has the kind of its first error, so that the report
+ * may count an error in groups of several kinds: it has that of most of them.
+ */
+export function joinGroups(groups: readonly ErrorGroup[]): ErrorGroup[] {
+  const joined = new Map<string, ErrorGroup>();
+  for (const group of groups.toSorted((left, right) => right.count - left.count)) {
+    const id = groupId(group);
+    const others = joined.get(id);
+    joined.set(id, others ? { ...others, count: others.count + group.count } : group);
+  }
+  return [...joined.values()].sort((left, right) => right.count - left.count);
+}
 
 type ErrorDetail = ImportRowError['details'][number];
 
@@ -13,8 +27,8 @@ const isOfGroup =
   ({ column, code }: ErrorDetail): boolean =>
     column === group.column && code === group.code;
 
-export const isInGroup = ({ kind, details }: ImportRowError, group: ErrorGroup): boolean =>
-  kind === group.kind && details.some(isOfGroup(group));
+export const isInGroup = ({ details }: ImportRowError, group: ErrorGroup): boolean =>
+  details.some(isOfGroup(group));
 
 /** How many errors of a group the rows of it have that a table shows: a row may have one twice. */
 export const errorsInGroup = (rows: readonly ImportRowError[], group: ErrorGroup): number =>

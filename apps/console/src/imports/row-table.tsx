@@ -14,7 +14,10 @@ export interface TableRow {
 interface RowTableProps {
   label: string;
   headers: readonly string[];
+  /** The same list until others are shown. */
   rows: readonly TableRow[];
+  /** The column that rows were chosen for. */
+  column?: string | null | undefined;
   /** Cells of rows that were edited, in the place of those of the file. */
   edited?: Readonly<Record<number, readonly string[]>>;
   /** Makes cells with errors editable; called with all cells of the row. */
@@ -22,18 +25,23 @@ interface RowTableProps {
 }
 
 /** Rows of a file as they are in it, with what is wrong where it is wrong: in a narrow window that, and what the row is about. */
-export function RowTable({ label, headers, rows, edited = {}, onEdit }: RowTableProps) {
+export function RowTable({ label, headers, rows, column, edited = {}, onEdit }: RowTableProps) {
   const { t } = useTexts();
   const isWrong = rows.some(({ errors, rowErrors }) => errors ?? rowErrors);
   const frame = useRef<HTMLDivElement>(null);
-  const firstWrongColumn = rows[0]?.errors?.keys().next().value;
-  // What is wrong may be far to the right.
+  const wrong = rows[0] && wrongColumn(rows[0], column ? headers.indexOf(column) : -1);
+  // What is wrong may be far to the right, or to the left of where others were.
   useEffect(() => {
-    const wrong = frame.current!.querySelector('.wrong')?.getBoundingClientRect();
-    if (!wrong) return;
-    const { left, right } = frame.current!.getBoundingClientRect();
-    frame.current!.scrollLeft += Math.max(0, Math.min(wrong.right - right, wrong.left - left));
-  }, [firstWrongColumn]);
+    const [number, ...cells] = frame.current!.querySelector('tbody tr')?.children ?? [];
+    const cell = wrong === undefined ? undefined : cells[wrong]?.getBoundingClientRect();
+    if (!number || !cell) return;
+    const { left: start, right } = frame.current!.getBoundingClientRect();
+    // Beside the numbers of the rows, which stay.
+    const left = start + number.getBoundingClientRect().width;
+    frame.current!.scrollTop = 0;
+    frame.current!.scrollLeft +=
+      cell.left < left ? cell.left - left : Math.max(0, Math.min(cell.right - right, cell.left - left));
+  }, [rows, wrong]);
   return (
     <div ref={frame} className="table-frame rows-frame" role="region" aria-label={label} tabIndex={0}>
       <table className={isWrong ? 'table rows cards-when-narrow' : 'table rows'}>
@@ -63,6 +71,13 @@ export function RowTable({ label, headers, rows, edited = {}, onEdit }: RowTable
       </table>
     </div>
   );
+}
+
+/** The column to look at in a row with errors: the one that rows are shown for, or the first with an error. */
+function wrongColumn({ errors, rowErrors = [] }: TableRow, wanted: number): number | undefined {
+  if (errors?.has(wanted)) return wanted;
+  if (rowErrors.length > 0) return 0;
+  return errors && errors.size > 0 ? Math.min(...errors.keys()) : undefined;
 }
 
 interface RowProps extends Pick<RowTableProps, 'headers' | 'onEdit'> {

@@ -50,7 +50,9 @@ export function TextGrid({
   onUndo,
 }: TextGridProps) {
   const { t } = useTexts();
-  const [active, setActive] = useState<Position>({ row: 0, column: LEADING });
+  const [chosen, setActive] = useState<Position>({ row: 0, column: LEADING });
+  // Languages may have been hidden since.
+  const active = { ...chosen, column: Math.min(chosen.column, cultures.length + LEADING - 1) };
   const anchor = useRef<number>(undefined);
   const [counted, setCounted] = useState(0);
   // eslint-disable-next-line react-hooks/incompatible-library -- the React Compiler is not used here
@@ -77,6 +79,7 @@ export function TextGrid({
     setActive(({ column }) => ({ row: 0, column }));
   }, [frame, search, resourceName, show]);
 
+  const isActiveDrawn = rows.some(({ index }) => index === active.row);
   const move = (row: number, column: number) => {
     const next = {
       row: Math.min(Math.max(row, 0), counted - 1),
@@ -150,7 +153,7 @@ export function TextGrid({
       aria-colcount={cultures.length + LEADING}
       aria-multiselectable
       aria-busy={isOld}
-      aria-activedescendant={`cell-${active.row}-${active.column}`}
+      {...(isActiveDrawn ? { 'aria-activedescendant': `cell-${active.row}-${active.column}` } : {})}
       tabIndex={0}
       onKeyDown={onKeyDown}
     >

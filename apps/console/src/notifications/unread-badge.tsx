@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { readingAgain } from '../api/read-again';
 import { notificationsQuery, timeline, unreadCountQuery } from '../api/timeline';
 import { PARTS_MILLISECONDS, useAfterPaint } from '../components/after-paint';
 import { useTexts } from '../texts/texts';
@@ -19,6 +20,7 @@ export function UnreadBadge() {
   useEffect(() => {
     if (!isTime) return undefined;
     const ending = new AbortController();
+    const again = readingAgain(queries);
     let timer: number | undefined;
     let isFirst = true;
     const readAgain = async () => {
@@ -32,14 +34,14 @@ export function UnreadBadge() {
         const { body: events } = await timeline.streamNotifications({ signal: ending.signal });
         // A page that was read just before has what there is, unless there are more now.
         if (isFirst) void readAgain().catch(() => undefined);
-        else void queries.invalidateQueries({ queryKey: ['notifications'] });
+        else again.readAgain(['notifications']);
         isFirst = false;
         setFollowed(true);
         for await (const { event } of events) {
           if (event !== 'notification') continue;
-          void queries.invalidateQueries({ queryKey: ['notifications'] });
-          void queries.invalidateQueries({ queryKey: ['timeline'] });
-          void queries.invalidateQueries({ queryKey: ['approvals'] });
+          again.readAgain(['notifications']);
+          again.readAgain(['timeline']);
+          again.readAgain(['approvals']);
         }
       } catch {
         // The stream is opened again below, whatever ended it.
@@ -52,6 +54,7 @@ export function UnreadBadge() {
     return () => {
       ending.abort(new DOMException('The page was left.', 'AbortError'));
       clearTimeout(timer);
+      again.stop();
     };
   }, [queries, isTime]);
 

@@ -20,7 +20,13 @@ import { isStuck, isUnfinished, platformTime } from './problems';
 import { tenantName } from './tenant-name';
 
 const ALL = '';
-const kinds = ['import', 'export', 'undo'] as const;
+/** The kinds of jobs, each with the texts of its states. */
+const statusTexts = {
+  Import: 'DataExchange.importStatus',
+  Export: 'DataExchange.exportStatus',
+  Undo: 'DataExchange.undoStatus',
+} as const satisfies Record<ExchangeJob['kind'], string>;
+const kinds = Object.keys(statusTexts) as ExchangeJob['kind'][];
 
 /** The imports, exports and undos of all tenants, or of one. */
 export function Jobs({ operations: { tenants, minutes } }: { operations: PlatformOperations }) {
@@ -125,7 +131,7 @@ function JobTable({ jobs, tenants, now }: JobTableProps) {
           cell: (job) => (
             <span className="row">
               <Badge tone={isUnfinished(job) ? 'accent' : tones[job.status]}>
-                {t(`DataExchange.${job.kind}Status.${job.status}`)}
+                {t(`${statusTexts[job.kind]}.${job.status}`)}
               </Badge>
               {isStuck(job, now) && <Badge tone="bad">{t('Console.operations.stuck')}</Badge>}
             </span>

@@ -6,7 +6,7 @@ const service = {
   responds: true,
   parts: { postgres: 'up', nats: 'up' },
   queues: { unpublished: 0, oldestSeconds: 0, deadLetters: 0 },
-  breaker: 'closed',
+  breaker: 'Closed',
   running: 0,
   requests: 0,
   failed: 0,
@@ -15,7 +15,7 @@ const now = '2026-01-01T00:10:00.000Z';
 const minute = { at: now, requests: 0, failed: 0, limited: 0, meanMilliseconds: 0 };
 const well = { redisResponds: true, services: [service], minutes: [minute] };
 const job = {
-  kind: 'import',
+  kind: 'Import',
   id: '01900000-0000-7000-8000-000000000001',
   tenantId: '01900000-0000-7000-8000-000000000002',
   definitionName: 'Contacts',
@@ -43,7 +43,7 @@ describe('what is wrong with the platform', () => {
       { ...well, services: [{ ...service, ready: false, parts: { process: 'draining' as const } }] },
     ],
     ['notReady', { ...well, services: [{ ...service, ready: false }] }],
-    ['breaker', { ...well, services: [{ ...service, breaker: 'open' as const }] }],
+    ['breaker', { ...well, services: [{ ...service, breaker: 'Open' as const }] }],
     ['queue', { ...well, services: [{ ...service, queues: { ...service.queues, oldestSeconds: 61 } }] }],
     ['dead', { ...well, services: [{ ...service, queues: { ...service.queues, deadLetters: 1 } }] }],
     ['failing', { ...well, minutes: [{ ...minute, requests: 12, failed: 5 }] }],

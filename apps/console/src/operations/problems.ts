@@ -57,7 +57,7 @@ function problemsOfService({ name, responds, ready, parts, queues, breaker }: Se
     ...down.map((part) => ({ name: 'part', values: { name, part } })),
     // It starts or ends.
     ...(!ready && down.length === 0 ? [{ name: 'notReady', values: { name } }] : []),
-    ...(breaker === 'open' ? [{ name: 'breaker', values: { name } }] : []),
+    ...(breaker === 'Open' ? [{ name: 'breaker', values: { name } }] : []),
     ...(queues && queues.oldestSeconds > WAIT_SECONDS_MAX
       ? [{ name: 'queue', values: { name, count: queues.unpublished } }]
       : []),

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { oldestUnfinishedQuery, type PlatformOperations } from '../api/operations';
 import { useShownError } from '../components/shown-error';
-import { Callout, Skeleton } from '../components/state';
+import { Callout } from '../components/state';
 import { useTexts } from '../texts/texts';
 import { problemsOf, recentRequests } from './problems';
 
@@ -16,7 +16,12 @@ export function Verdict({ operations }: { operations: PlatformOperations }) {
   return (
     <div className="stack tight">
       {problems.length === 0 && isWaiting ? (
-        <Skeleton lines={1} height="3.2rem" />
+        <div className="skeleton" role="status" aria-label={t('Platform.messages.loading')}>
+          {/* As high as what mostly comes. */}
+          <div style={{ visibility: 'hidden' }}>
+            <Callout tone="good" title={t('Console.operations.well')} />
+          </div>
+        </div>
       ) : problems.length === 0 ? (
         <Callout tone="good" title={t('Console.operations.well')} />
       ) : (

@@ -1,4 +1,5 @@
 import type * as SessionModule from './session';
+import { sessionStorageForTests } from './session-storage-for-tests';
 import { SESSION_KEY, type Session } from './stored-session';
 
 const ada = { userId: 'ada', tenantId: 'a tenant' };
@@ -9,21 +10,14 @@ const sessionWith = (token: string): Session => ({
   tenantId: ada.tenantId,
 });
 
-let stored: Map<string, string>;
 let session: typeof SessionModule;
-const { sessionStorage } = globalThis;
+const stored = sessionStorageForTests();
 
 beforeEach(async () => {
-  stored = new Map([[SESSION_KEY, JSON.stringify(sessionWith('first'))]]);
-  globalThis.sessionStorage = {
-    getItem: (key: string) => stored.get(key) ?? null,
-    setItem: (key: string, value: string) => void stored.set(key, value),
-    removeItem: (key: string) => void stored.delete(key),
-  } as Storage;
+  stored.set(SESSION_KEY, JSON.stringify(sessionWith('first')));
   jest.resetModules();
   session = await import('./session');
 });
-afterEach(() => void Object.assign(globalThis, { sessionStorage }));
 
 describe('a token that the platform refuses', () => {
   it('is not waited for where nobody was at the window yet', async () => {
@@ -36,7 +30,7 @@ describe('a token that the platform refuses', () => {
     const waiting = [session.sessionRenewed('first'), session.sessionRenewed('first')];
     expect(session.isLapsed()).toBe(true);
     expect(session.currentSession()).toBeUndefined();
-    expect(stored.size).toBe(0);
+    expect(stored.has(SESSION_KEY)).toBe(false);
     session.beginSession(sessionWith('second'));
     expect(await Promise.all(waiting)).toEqual([true, true]);
     expect(session.isLapsed()).toBe(false);
@@ -64,6 +58,18 @@ describe('a token that the platform refuses', () => {
 });
 
 describe('the person of a window', () => {
+  it('finds nothing that another one kept, whose session ended by itself', () => {
+    session.rememberPerson(ada);
+    stored.set('hidden-cultures', '["fr"]');
+    session.rememberPerson(ada);
+    expect(stored.has('hidden-cultures')).toBe(true);
+    session.endSession();
+    session.beginSession(sessionWith('second'));
+    session.rememberPerson({ ...ada, userId: 'grace' });
+    expect(stored.has('hidden-cultures')).toBe(false);
+    expect(session.currentSession()?.token).toBe('second');
+  });
+
   it('is the same only in the same tenant, also after their session ended', () => {
     expect(session.isPersonOfWindow(ada)).toBe(false);
     session.rememberPerson(ada);

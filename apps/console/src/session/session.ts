@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { keepFor } from '../components/stored-state';
 import { SESSION_KEY, storedSession, type Session } from './stored-session';
 
 interface Person {
@@ -23,8 +24,9 @@ export function currentSession(): Session | undefined {
  */
 export const idTokenOfPerson = (): string | undefined => idToken;
 
-/** Remembers whom the platform found in the token. */
+/** Remembers whom the platform found in the token, and forgets what another person kept in this window. */
 export function rememberPerson({ userId, tenantId }: Person): void {
+  keepFor({ userId, tenantId });
   person = { userId, tenantId };
   if (current && current.tenantId !== tenantId) beginSession({ ...current, tenantId });
 }

@@ -6,6 +6,7 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal';
 import { callerOf, callerQuery, configurationQuery } from '../api/platform';
 import { Button } from '../components/button';
 import { Callout, Failure, Skeleton } from '../components/state';
+import { forgetKept } from '../components/stored-state';
 import { useCaller } from '../shell/caller';
 import { useSignOut } from '../shell/use-sign-out';
 import { useTexts } from '../texts/texts';
@@ -79,6 +80,7 @@ async function goOn(session: Session, queries: QueryClient): Promise<void> {
     queries.setQueryData(callerQuery.queryKey, found);
     return beginSession({ ...session, tenantId });
   }
+  forgetKept();
   sessionStorage.setItem(SESSION_KEY, JSON.stringify({ ...session, tenantId }));
   location.assign('/console/');
 }

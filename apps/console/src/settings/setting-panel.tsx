@@ -41,7 +41,7 @@ export function SettingPanel({ level, definition, setting }: SettingPanelProps) 
   const { t } = texts;
   const { name, scopes } = definition;
   const caller = useCaller();
-  const change = useSettingChange(level);
+  const change = useSettingChange(level, name);
   const queries = useQueryClient();
   const save = async (value: string) => {
     await settings.putSetting({ params: { scope: level, name }, body: { value } });
@@ -74,7 +74,7 @@ export function SettingPanel({ level, definition, setting }: SettingPanelProps) 
           definition={definition}
           value={setting.value}
           isDisabled={!isEditable}
-          onChange={(value) => change.mutate({ name, value })}
+          onChange={(value) => change.mutate(value)}
           onSave={save}
         />
         {setting.locked && <p className="small soft">{t('Settings.messages.lockedAbove')}</p>}
@@ -93,11 +93,7 @@ export function SettingPanel({ level, definition, setting }: SettingPanelProps) 
       {change.error && <Failure error={change.error} />}
       <div className="row setting-actions">
         {isEditable && isSetAt(level, setting) && (
-          <Button
-            look="quiet"
-            isDisabled={change.isPending}
-            onPress={() => change.mutate({ name, value: null })}
-          >
+          <Button look="quiet" isDisabled={change.isPending} onPress={() => change.mutate(null)}>
             <Undo2 aria-hidden />
             {t('Settings.messages.reset')}
           </Button>

@@ -10,6 +10,7 @@ export function BrokenPage({ reset }: { reset: () => void }) {
     <div role="alert">
       <EmptyState
         icon={TriangleAlert}
+        isPage
         title={t('Console.failure.broken')}
         action={<Button onPress={reset}>{t('Platform.actions.retry')}</Button>}
       >

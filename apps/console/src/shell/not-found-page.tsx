@@ -9,6 +9,7 @@ export function NotFoundPage() {
     <main className="centered">
       <EmptyState
         icon={Compass}
+        isPage
         title={t('Console.failure.noPage')}
         action={<LinkButton to="/">{t('Console.failure.toStart')}</LinkButton>}
       />

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { Suspense, useCallback, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { Suspense, useCallback, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { callerQuery } from '../api/platform';
 import { Brand } from '../components/brand';
@@ -45,6 +45,7 @@ export function Shell() {
   if (error)
     return (
       <main className="centered">
+        <h1 className="visually-hidden">{t('Platform.name')}</h1>
         <Failure error={error} onRetry={refetch} />
       </main>
     );
@@ -121,7 +122,8 @@ function Palette() {
     takeTyped();
     setOpen(false);
   }, [takeTyped]);
-  useEffect(() => {
+  // Before the page is painted: whoever sees it can press keys.
+  useLayoutEffect(() => {
     const open = () => setOpen(true);
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
@@ -170,7 +172,7 @@ function Side({ onLeave }: { onLeave?: () => void }) {
       <Brand />
       <AriaButton className="palette-hint" onPress={openPalette}>
         <Search aria-hidden />
-        {t('Console.palette.hint')}
+        <span className="truncate">{t('Console.palette.hint')}</span>
         <kbd aria-hidden>Ctrl K</kbd>
       </AriaButton>
       <nav aria-label={t('Console.shell.navigation')}>

@@ -29,7 +29,10 @@ export function useOwnSettings(): void {
 
 /** Changes one of them; null leaves it to the tenant and the platform. */
 export function useOwnSettingChange() {
-  const { mutate } = useSettingChange('user');
-  return (setting: keyof typeof ownSettings, value: string | null) =>
-    mutate({ name: ownSettings[setting], value });
+  const changes = {
+    culture: useSettingChange('user', ownSettings.culture),
+    timeZone: useSettingChange('user', ownSettings.timeZone),
+    theme: useSettingChange('user', ownSettings.theme),
+  };
+  return (setting: keyof typeof ownSettings, value: string | null) => changes[setting].mutate(value);
 }

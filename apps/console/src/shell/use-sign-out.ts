@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { configurationQuery } from '../api/platform';
+import { forgetKept } from '../components/stored-state';
 import { personalQueries } from '../session/personal-queries';
 import { announceSignOut, endSession, idTokenOfPerson } from '../session/session';
 
@@ -13,6 +14,7 @@ export function useSignOut(): () => Promise<void> {
     await navigate({ to: '/sign-in', search: {} });
     announceSignOut();
     endSession();
+    forgetKept();
     queries.removeQueries(personalQueries);
     if (idToken === undefined) return;
     const [{ openId }, { signOutAtProvider }] = await Promise.all([

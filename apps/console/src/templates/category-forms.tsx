@@ -1,4 +1,7 @@
-import { templates, type TemplateCategory } from '../api/templates';
+import { ApiProblem } from '@plinth/sdk/api-problem';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { categoryQuery, templates, type TemplateCategory } from '../api/templates';
 import { Button } from '../components/button';
 import { Failure } from '../components/state';
 import { Form, FormField, useContractForm } from '../forms/contract-form';
@@ -41,14 +44,28 @@ export function NewCategory() {
 export function RenameCategory({ category, onDone }: { category: TemplateCategory; onDone: () => void }) {
   const { t } = useTexts();
   const refresh = useCategoryRefresh();
+  const queries = useQueryClient();
+  const query = categoryQuery(category.id);
+  const { data } = useQuery(query);
+  // As it was when the form opened: it is read again with the list around it, and the new name is for this one.
+  const [base, setBase] = useState(data);
+  if (!base && data) setBase(data);
   const form = useContractForm({
     ...categoryForm,
     defaultValues: { name: category.name },
     send: async ({ name }) => {
-      const { id, description, icon, sortOrder } = category;
       if (name.trim() === category.name) return;
+      const { category: read, etag } = base ?? (await queries.ensureQueryData(query));
+      const { id, description, icon, sortOrder } = read;
       const body = { name: name.trim(), description, icon, sortOrder };
-      await templates.putTemplateCategory({ params: { id }, body });
+      try {
+        await templates.putTemplateCategory({ params: { id }, body, ifMatch: etag });
+      } catch (error) {
+        // Somebody else changed it meanwhile, which is seen before it is changed again.
+        if (error instanceof ApiProblem && error.slug === 'stale-version')
+          void refresh().then(() => setBase(undefined));
+        throw error;
+      }
     },
     onSent: async () => {
       await refresh();

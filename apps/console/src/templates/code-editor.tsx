@@ -41,8 +41,8 @@ export interface CodeEditorProps {
   value: string;
   onChange: (value: string) => void;
   onSave: () => void;
-  /** Told when it can be written in. */
-  onReady: () => void;
+  /** Told when it is on the page, and with nothing when it is taken away. */
+  onEditor: (editor: EditorView | undefined) => void;
   errors: readonly SourceError[];
   /** What a template may read, as dotted paths. */
   names: readonly string[];
@@ -100,15 +100,15 @@ const indentMoreWhileWriting = whileWriting(indentMore);
 const indentLessWhileWriting = whileWriting(indentLess);
 
 /**
- * The editor of a template's source. It is made in pieces, between which keys are answered: the state, which reads the
- * text, the view, and what the browser lays out.
+ * The editor of a template's source, which is nothing until it can be written in. It is made in pieces, between which keys
+ * are answered: the state, which reads the text, the view, and what the browser lays out.
  */
 export function CodeEditor({
   label,
   value,
   onChange,
   onSave,
-  onReady,
+  onEditor,
   errors,
   names,
   isReadOnly,
@@ -190,8 +190,9 @@ export function CodeEditor({
     place.current!.append(editor.dom);
     // Before it is painted: else line numbers move.
     editor.requestMeasure();
-    onReady();
-  }, [editor, onReady]);
+    onEditor(editor);
+    return () => onEditor(undefined);
+  }, [editor, onEditor]);
 
   useEffect(() => {
     // In place: another language is no reason to lose what can be undone.
@@ -212,6 +213,5 @@ export function CodeEditor({
     editor.dispatch(setDiagnostics(editor.state, diagnostics));
   }, [editor, errors]);
 
-  if (!editor) return <pre className="source-text">{value}</pre>;
-  return <div ref={place} className="code-editor" />;
+  return editor && <div ref={place} className="code-editor" />;
 }

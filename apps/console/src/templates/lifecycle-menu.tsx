@@ -1,3 +1,4 @@
+import { ApiProblem } from '@plinth/sdk/api-problem';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronDown } from 'lucide-react';
@@ -7,7 +8,7 @@ import { workflow } from '../api/workflow';
 import { useAfterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
 import { EscapeWhileLoading } from '../components/escape-while-loading';
-import { Announced, Callout, Failure } from '../components/state';
+import { Announced, Badge, Callout, Failure } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
 import { mayDo, useCaller } from '../shell/caller';
 import { useTexts } from '../texts/texts';
@@ -55,11 +56,12 @@ export function LifecycleMenu({ template, hasUnsavedText }: LifecycleMenuProps) 
   const move = useMutation({
     mutationFn: async (step: Step) => {
       const address = { params: { name }, query: cultureQuery(culture) };
-      // What was read, and nothing that was submitted since.
+      // What was read, and nothing that was submitted or saved since.
       if (step === 'publish')
         return void (await templates.publishTemplate({ ...address, ifMatch: template.etag }));
       if (step === 'unpublish') return void (await templates.unpublishTemplate(address));
-      if (step === 'delete') return void (await templates.deleteTemplate(address));
+      if (step === 'delete')
+        return void (await templates.deleteTemplate({ ...address, ifMatch: template.etag }));
       const body = { targetState: targets[step].name };
       const result = (await workflow.postTransition({ params: entityOf(key), body })).body;
       if (!result.succeeded) throw new Error(t(`Workflow.outcomes.${result.outcome}`));
@@ -69,9 +71,14 @@ export function LifecycleMenu({ template, hasUnsavedText }: LifecycleMenuProps) 
       if (step === 'delete' && !template.published) await navigate({ to: '/templates' });
       await queries.invalidateQueries({ queryKey: ['templates'] });
     },
+    // Somebody else changed it meanwhile, which is seen before the step is taken again.
+    onError: (reason) => {
+      if (reason instanceof ApiProblem && reason.slug === 'stale-version')
+        void queries.invalidateQueries({ queryKey: ['templates'] });
+    },
   });
   if (error) return <Failure error={error} />;
-  if (!lifecycle) return null;
+  if (!lifecycle) return <LifecyclePlace />;
   const { currentStatus, availableTransitions, blockedTransitions, workflowEnabled } = lifecycle;
 
   /** Why a step cannot be taken now; undefined where it can. */
@@ -141,5 +148,20 @@ export function LifecycleMenu({ template, hasUnsavedText }: LifecycleMenuProps) 
         </div>
       )}
     </>
+  );
+}
+
+/** As large as the menu mostly is, so that nothing moves when it is there. */
+export function LifecyclePlace() {
+  const { t } = useTexts();
+  return (
+    <span className="row" style={{ visibility: 'hidden' }} aria-hidden>
+      <Badge>{t('Templating.status.Draft')}</Badge>
+      <span className="button">{t('Console.templates.lifecycle.publish')}</span>
+      <span className="button">
+        {t('Console.templates.lifecycle.title')}
+        <ChevronDown />
+      </span>
+    </span>
   );
 }

@@ -1,5 +1,5 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import { getDocument, GlobalWorkerOptions, type PDFDocumentProxy } from 'pdfjs-dist';
+import { getDocument, PDFWorker, type PDFDocumentLoadingTask, type PDFDocumentProxy } from 'pdfjs-dist';
 import PdfWorker from 'pdfjs-dist/build/pdf.worker.min.mjs?worker';
 import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../components/icon-button';
@@ -8,31 +8,44 @@ import { useTexts } from '../texts/texts';
 
 const PIXELS_WIDE = 1_200;
 
-GlobalWorkerOptions.workerPort = new PdfWorker();
+/** Of all documents: one that is given stays when a document that it read is destroyed. */
+const worker = PDFWorker.create({ port: new PdfWorker() });
 
 /** A PDF, page by page. */
 export function PdfPages({ content }: { content: Blob }) {
   const { t } = useTexts();
   const [document, setDocument] = useState<PDFDocumentProxy>();
+  const latest = useRef<PDFDocumentProxy>(undefined);
   const [error, setError] = useState<Error>();
   const [number, setNumber] = useState(1);
 
   useEffect(() => {
     let isGone = false;
-    void content
-      .arrayBuffer()
-      .then((data) => getDocument({ data, isEvalSupported: false, useWasm: false }).promise)
-      .then((opened) => {
-        if (isGone) return void opened.destroy();
-        setDocument(opened);
-        setError(undefined);
-        setNumber((former) => Math.min(former, opened.numPages));
-      })
-      .catch((reason: unknown) => setError(reason as Error));
+    let opening: PDFDocumentLoadingTask | undefined;
+    const open = async () => {
+      const data = await content.arrayBuffer();
+      if (isGone) return;
+      opening = getDocument({ data, worker, isEvalSupported: false, useWasm: false });
+      const opened = await opening.promise;
+      if (isGone) return;
+      opening = undefined;
+      latest.current = opened;
+      setDocument(opened);
+      setError(undefined);
+      setNumber((former) => Math.min(former, opened.numPages));
+    };
+    open().catch((reason: unknown) => {
+      if (!isGone) setError(reason as Error);
+    });
     return () => {
       isGone = true;
+      void opening?.destroy();
     };
   }, [content]);
+  // Once another one is shown in its place: the worker keeps what it read until then.
+  useEffect(() => () => void document?.loadingTask.destroy(), [document]);
+  // One that came too late to be shown is nobody else's to destroy.
+  useEffect(() => () => void latest.current?.loadingTask.destroy(), []);
 
   if (error) return <Failure error={error} />;
   if (!document) return <Skeleton lines={4} height="3rem" />;
@@ -85,7 +98,9 @@ function PdfPage({ document, number }: { document: PDFDocumentProxy; number: num
       target.getContext('2d')!.drawImage(aside, 0, 0);
       setText(items.map((item) => ('str' in item ? item.str : '')).join(' '));
     };
-    void draw();
+    void draw().catch((reason: unknown) => {
+      if (!isGone) throw reason;
+    });
     return () => {
       isGone = true;
     };

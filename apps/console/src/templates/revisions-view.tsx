@@ -29,10 +29,11 @@ const SourceDiff = lazyPart(
   ({ SourceDiff }) => SourceDiff,
 );
 
+type ReadTemplate = TemplateDetail & { etag?: string | undefined };
 type Look = 'source' | 'page';
 
 /** The history of a template: each revision, and how two of them differ. */
-export function RevisionsView({ template }: { template: TemplateDetail }) {
+export function RevisionsView({ template }: { template: ReadTemplate }) {
   const { t } = useTexts();
   const query = useInfiniteQuery(revisionsQuery({ name: template.name, culture: template.culture }));
   const { data, refetch } = query;
@@ -108,14 +109,18 @@ function Revision({ revision, author, isChosen, onChoose }: RevisionProps) {
   );
 }
 
-function Restore({ template, revision }: { template: TemplateDetail; revision: TemplateRevisionSummary }) {
+function Restore({ template, revision }: { template: ReadTemplate; revision: TemplateRevisionSummary }) {
   const { t } = useTexts();
   const mayWrite = mayDo(useCaller(), 'Templating.Templates.Manage');
   const queries = useQueryClient();
   const restore = useMutation({
     mutationFn: () =>
-      templates.restoreTemplateRevision({ params: { name: template.name, id: revision.revisionId } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['templates'] }),
+      templates.restoreTemplateRevision({
+        params: { name: template.name, id: revision.revisionId },
+        ifMatch: template.etag,
+      }),
+    // Also where somebody saved another text meanwhile, so that it is seen before it is restored over.
+    onSettled: () => queries.invalidateQueries({ queryKey: ['templates'] }),
   });
   if (!mayWrite) return null;
   return (

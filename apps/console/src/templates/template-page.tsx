@@ -9,7 +9,7 @@ import { lazyPart } from '../components/lazy-part';
 import { useTexts } from '../texts/texts';
 import { BackToTemplates } from './back-to-templates';
 import { cultureName } from './culture-name';
-import { LifecycleMenu } from './lifecycle-menu';
+import { LifecycleMenu, LifecyclePlace } from './lifecycle-menu';
 import { WriteView } from './write-view';
 import './templates.css';
 
@@ -44,7 +44,13 @@ export function TemplatePage() {
       title={name}
       back={<BackToTemplates />}
       lead={[cultureName(texts, culture), template?.category].filter(Boolean).join(' · ')}
-      actions={template && <LifecycleMenu key={shown} template={template} hasUnsavedText={hasUnsavedText} />}
+      actions={
+        template ? (
+          <LifecycleMenu key={shown} template={template} hasUnsavedText={hasUnsavedText} />
+        ) : (
+          !error && <LifecyclePlace />
+        )
+      }
     >
       <nav className="tabs" aria-label={t('Console.templates.views.label')}>
         {views.map((one) => (

@@ -1,3 +1,5 @@
+import type { EditorView } from '@codemirror/view';
+import { ApiProblem } from '@plinth/sdk/api-problem';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { Save } from 'lucide-react';
@@ -23,6 +25,7 @@ import {
 import { afterPaint } from '../components/after-paint';
 import { Button } from '../components/button';
 import { useNearWindow } from '../components/near-window';
+import { Overtaken } from '../components/overtaken';
 import { Select } from '../components/select';
 import { Announced, Badge, Callout, Failure, Skeleton } from '../components/state';
 import { lazyPart } from '../components/lazy-part';
@@ -43,6 +46,11 @@ const SampleDataForm = lazyPart(
   ({ SampleDataForm }) => SampleDataForm,
 );
 
+const SourceDiff = lazyPart(
+  () => import('./source-diff'),
+  ({ SourceDiff }) => SourceDiff,
+);
+
 const QUIET_MILLISECONDS = 350;
 
 interface WriteViewProps {
@@ -51,6 +59,11 @@ interface WriteViewProps {
   /** Told whether there is text that is not saved; false once the view goes away. */
   onUnsavedChange: (hasUnsavedText: boolean) => void;
 }
+
+const contentOf = ({ draft, published }: TemplateDetail): string => (draft ?? published)?.content ?? '';
+
+/** Whether there is another version than the one that was sent. */
+const isStale = (error: unknown): boolean => error instanceof ApiProblem && error.slug === 'stale-version';
 
 /** The source, and beside it what it becomes while one writes. */
 export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProps) {
@@ -77,12 +90,20 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
   }, [isDirty, onUnsavedChange]);
   const settled = useDebounced(content, QUIET_MILLISECONDS);
   // The text that people came for is first; on a machine that is busy anyway all at once takes longer than one after the other.
+  const [isTime, setTime] = useState(false);
   const [hasEditor, setHasEditor] = useState(false);
-  const showRest = useCallback(() => startTransition(() => setHasEditor(true)), []);
+  const showRest = useCallback(
+    (isEditorThere: boolean) =>
+      startTransition(() => {
+        setTime(true);
+        setHasEditor(isEditorThere);
+      }),
+    [],
+  );
   const { variables, errors, isSound, shape, data, settledData, setData } = useRenderData(
     key,
     settled,
-    hasEditor,
+    isTime,
   );
   const { data: settingNames = [] } = useQuery({ ...settingNamesQuery, enabled: hasEditor });
   const names = useMemo(() => {
@@ -90,12 +111,22 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
     return [...all.map((variable) => variable.name), ...settingNames.map((one) => `settings.${one}`)];
   }, [variables, settingNames]);
 
+  const readAgain = () => queries.fetchQuery({ ...templateQuery(key), staleTime: 0 });
   const save = useMutation({
-    mutationFn: async (text: string) => {
+    mutationFn: async ({ text, over = etag }: { text: string; over?: string | undefined }) => {
       const body = { name, ...cultureQuery(culture), content: text };
-      return templates.putTemplate({ params: { name }, body, ifMatch: etag });
+      const put = (ifMatch: string | undefined) => templates.putTemplate({ params: { name }, body, ifMatch });
+      try {
+        return await put(over);
+      } catch (error) {
+        if (!isStale(error)) throw error;
+        const read = await readAgain();
+        // Publishing, and what else changes no text, makes another version too.
+        if (contentOf(read) !== savedContent) throw error;
+        return put(read.etag);
+      }
     },
-    onSuccess: async ({ body, etag: next }, text) => {
+    onSuccess: async ({ body, etag: next }, { text }) => {
       setSavedContent(text);
       setSavedEtag(next);
       queries.setQueryData(templateQuery(key).queryKey, { ...body, etag: next });
@@ -105,8 +136,36 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
     },
   });
   const trySave = () => {
-    if (!isReadOnly && content !== '' && content !== savedContent && !save.isPending) save.mutate(content);
+    if (isReadOnly || content === '' || content === savedContent || save.isPending) return;
+    setTaken(false);
+    save.mutate({ text: content });
   };
+  const isOvertaken = isStale(save.error);
+  const source = useRef<HTMLElement>(null);
+  const focusSource = () =>
+    source.current?.querySelector<HTMLElement>('.code-editor .cm-content, textarea.source-text')?.focus();
+  /** As somebody else saved it meanwhile. */
+  const theirs = useMutation<Awaited<ReturnType<typeof readAgain>>, Error, 'take' | 'replace'>({
+    mutationFn: readAgain,
+  });
+  const [hasTaken, setTaken] = useState(false);
+  const takeTheirs = () =>
+    theirs.mutate('take', {
+      onSuccess: (read) => {
+        const text = contentOf(read);
+        setContent(text);
+        setSavedContent(text);
+        setSavedEtag(read.etag);
+        save.reset();
+        setTaken(true);
+        focusSource();
+      },
+    });
+  const saveMine = () =>
+    theirs.mutate('replace', {
+      onSuccess: ({ etag: over }) => save.mutate({ text: content, over }, { onSettled: focusSource }),
+    });
+  const chosen = theirs.isPending ? theirs.variables : undefined;
   useBlocker({
     shouldBlockFn: () => isDirty && !confirm(t('Platform.confirm.discard')),
     enableBeforeUnload: () => isDirty,
@@ -116,7 +175,7 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
   // Much to draw, and the same while somebody types: as one element it is drawn in pieces, and not with what is around it.
   const preview = useMemo(
     () => (
-      <Preview isTime={hasEditor}>
+      <Preview isTime={isTime}>
         <PreviewPane
           isSound={isSound}
           rendering={{ name, culture, content: settled, mimeType, data: settledData }}
@@ -132,11 +191,11 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
         />
       </Preview>
     ),
-    [t, hasEditor, isSound, name, culture, settled, mimeType, settledData, shape, data, setData],
+    [t, isTime, isSound, name, culture, settled, mimeType, settledData, shape, data, setData],
   );
   return (
     <div className="workbench">
-      <section className="panel source" aria-label={t('Console.templates.source')}>
+      <section ref={source} className="panel source" aria-label={t('Console.templates.source')}>
         <div className="row spread source-bar">
           <Select
             hidesLabel
@@ -163,6 +222,9 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
               {!isDirty && save.isSuccess && (
                 <span className="visually-hidden">{t('Templating.messages.draftSaved')}</span>
               )}
+              {!isDirty && hasTaken && (
+                <span className="visually-hidden">{t('Console.templates.tookTheirs')}</span>
+              )}
             </Announced>
             {!isReadOnly && (
               <Button
@@ -177,7 +239,21 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
             )}
           </span>
         </div>
-        {save.error && <Failure error={save.error} />}
+        {save.error && !isOvertaken && <Failure error={save.error} />}
+        {isOvertaken && (
+          <Overtaken
+            title={t('Console.templates.overtaken')}
+            chosen={chosen}
+            onTake={takeTheirs}
+            onReplace={saveMine}
+          />
+        )}
+        {isOvertaken && (
+          <Suspense fallback={<Skeleton lines={4} />}>
+            <SourceDiff before={contentOf(template)} after={settled} />
+          </Suspense>
+        )}
+        {theirs.error && <Failure error={theirs.error} />}
         <SourceEditor
           label={t('Console.templates.source')}
           value={content}
@@ -208,7 +284,7 @@ function Preview({ isTime, children }: { isTime: boolean; children: ReactNode })
   const { t } = useTexts();
   const place = useRef<HTMLElement>(null);
   // Not only its edge.
-  const isInSight = useNearWindow(place, -0.1);
+  const isInSight = useNearWindow(place, -0.25);
   const [isAsked, setAsked] = useState(false);
   /** What holds the preview, while the button that asks for it has the focus. */
   const around = useRef<HTMLElement>(null);
@@ -217,10 +293,17 @@ function Preview({ isTime, children }: { isTime: boolean; children: ReactNode })
   useEffect(() => {
     const workbench = around.current;
     if (!isShown || !workbench) return;
-    // The tabs are drawn a moment after what they are in.
-    return afterPaint(() =>
-      workbench.querySelector<HTMLElement>('.preview [role="tab"][aria-selected="true"]')?.focus(),
-    );
+    let frame = 0;
+    // The tabs are drawn a moment after what they are in, which is long where much else is to be done.
+    const seek = () => {
+      // Its button is gone, and the focus nowhere, or at its place (`useKeptFocus`); who went elsewhere stays there.
+      if (frame !== 0 && !document.activeElement?.matches('body, [tabindex="-1"]:not([role])')) return;
+      const tab = workbench.querySelector<HTMLElement>('.preview [role="tab"][aria-selected="true"]');
+      if (tab) tab.focus();
+      else frame = requestAnimationFrame(seek);
+    };
+    seek();
+    return () => cancelAnimationFrame(frame);
   }, [isShown]);
   const waiting = (
     <section ref={place} className="preview panel" aria-label={t('Platform.actions.preview')}>
@@ -243,10 +326,22 @@ function Preview({ isTime, children }: { isTime: boolean; children: ReactNode })
   return <Suspense fallback={waiting}>{isShown ? children : waiting}</Suspense>;
 }
 
-/** The source as text, until it is painted and the editor is loaded: what people came for does not wait for it. */
-function SourceEditor(props: CodeEditorProps) {
+/**
+ * The source as text, until it is painted and the editor is loaded: what people came for does not wait for it. Who points
+ * with a finger mostly looks, on a phone: there it is a plain field, and the editor comes to those who touch it, or when
+ * there are errors to be underlined.
+ */
+function SourceEditor({ onReady, ...props }: SourceEditorProps) {
+  const { label, value, onChange, errors, isReadOnly } = props;
+  const [isTouched] = useState(() => matchMedia('(pointer: coarse)').matches);
+  const [isAsked, setAsked] = useState(!isTouched);
+  // Once it was asked for it stays, also where the errors are gone before it is there.
+  if (!isAsked && errors.length > 0) setAsked(true);
   const [Editor, setEditor] = useState<typeof CodeEditor>();
+  const [isShown, setShown] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
+    if (!isAsked) return afterPaint(() => onReady(false));
     const load = async () => {
       // One after the other: each is a long task, and keys are answered in between.
       await whenOnline(() => import('./code-theme'));
@@ -263,8 +358,49 @@ function SourceEditor(props: CodeEditorProps) {
           }),
         ),
     );
-  }, []);
-  return Editor ? <Editor {...props} /> : <pre className="source-text">{props.value}</pre>;
+  }, [isAsked, onReady]);
+  const onEditor = useCallback(
+    (editor: EditorView | undefined) => {
+      const plain = field.current;
+      if (editor && plain && plain === document.activeElement) {
+        // Where somebody writes, they go on writing: also in what they wrote since the editor began to be made.
+        const selection = { anchor: plain.selectionStart, head: plain.selectionEnd };
+        const changes = { from: 0, to: editor.state.doc.length, insert: plain.value };
+        editor.dispatch({ changes, selection, scrollIntoView: true });
+        editor.focus();
+      }
+      setShown(editor !== undefined);
+      if (editor) onReady(true);
+    },
+    [onReady],
+  );
+  return (
+    <>
+      {Editor && <Editor {...props} onEditor={onEditor} />}
+      {!isShown &&
+        (isTouched ? (
+          <textarea
+            ref={field}
+            className="source-text"
+            aria-label={label}
+            spellCheck={false}
+            autoCapitalize="off"
+            autoCorrect="off"
+            readOnly={isReadOnly}
+            value={value}
+            onChange={({ target }) => onChange(target.value)}
+            onFocus={() => setAsked(true)}
+          />
+        ) : (
+          <pre className="source-text">{value}</pre>
+        ))}
+    </>
+  );
+}
+
+interface SourceEditorProps extends Omit<CodeEditorProps, 'onEditor'> {
+  /** Told when the rest of the page may come: once the editor is there, or while nobody asks for it. */
+  onReady: (isEditorThere: boolean) => void;
 }
 
 interface ErrorListProps {

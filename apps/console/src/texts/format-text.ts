@@ -1,14 +1,16 @@
-import { IntlMessageFormat } from 'intl-messageformat';
+import { formatMessage } from '@plinth/kernel/message';
 
 export type TextValues = Record<string, string | number | Date>;
 
-const formats = new Map<string, IntlMessageFormat>();
+/**
+ * Fills the placeholders of a text, `{0}` or `{name}`, and chooses its plural forms. A tenant writes texts too: of what
+ * is no message, and of placeholders that the page has no value for, the text is shown as it is.
+ */
+export const formatText = (
+  text: string,
+  culture: string,
+  values: TextValues = {},
+  timeZone: string = ownTimeZone,
+): string => formatMessage(text, values, { culture, timeZone });
 
-/** Fills the placeholders of a text, `{0}` or `{name}`, and chooses its plural forms. */
-export function formatText(text: string, culture: string, values: TextValues = {}): string {
-  if (!text.includes('{')) return text;
-  const name = `${culture}\n${text}`;
-  const format = formats.get(name) ?? new IntlMessageFormat(text, culture);
-  formats.set(name, format);
-  return String(format.format(values));
-}
+const ownTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;

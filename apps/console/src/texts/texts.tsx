@@ -79,7 +79,7 @@ function createTexts({ currentCulture: culture, resources, languages }: Bootstra
   const find = (key: TextKey, values?: TextValues) => {
     const dot = key.indexOf('.');
     const text = resources[key.slice(0, dot)]?.[key.slice(dot + 1)];
-    return text === undefined ? undefined : formatText(text, culture, values);
+    return text === undefined ? undefined : formatText(text, culture, values, timeZone);
   };
   const zone = timeZone ? { timeZone } : {};
   const numberFormats = new Map<string, Intl.NumberFormat>();

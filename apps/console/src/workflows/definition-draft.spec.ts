@@ -1,4 +1,12 @@
-import { addState, connect, emptyDraft, partOf, removeState, renameState } from './definition-draft';
+import {
+  addState,
+  connect,
+  emptyDraft,
+  partOf,
+  removeState,
+  renameState,
+  stepsAfter,
+} from './definition-draft';
 
 const drawn = connect(addState(addState(emptyDraft('Open'), 'Done'), 'Done'), 'Open', 'Done', 'Finish');
 
@@ -28,5 +36,17 @@ describe('a definition that is drawn', () => {
     expect(partOf('transitions[0].to', drawn)).toEqual({ kind: 'transition', index: 0 });
     expect(partOf('states[2]', drawn)).toEqual({ kind: 'state', index: 2 });
     expect(partOf('initialState', drawn)).toBeUndefined();
+  });
+
+  it('has steps to undo after it was saved: those that were drawn meanwhile', () => {
+    const [first, second, third] = ['A', 'B', 'C'].map((name) => addState(drawn, name)) as [
+      typeof drawn,
+      typeof drawn,
+      typeof drawn,
+    ];
+    expect(stepsAfter(second, [first, second])).toEqual([second]);
+    expect(stepsAfter(second, [first, second, third])).toEqual([second, third]);
+    // Undone while it was saved.
+    expect(stepsAfter(second, [first])).toEqual([second, first]);
   });
 });

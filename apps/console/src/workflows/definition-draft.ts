@@ -14,6 +14,15 @@ export const emptyDraft = (first: string): DefinitionDraft => ({
   transitions: [],
 });
 
+/** The steps that can be undone once one of them was saved: those after it, if only the one that is shown now. */
+export function stepsAfter(
+  saved: DefinitionDraft,
+  steps: readonly DefinitionDraft[],
+): readonly DefinitionDraft[] {
+  const index = steps.indexOf(saved);
+  return index < 0 ? [saved, ...steps.slice(-1)] : steps.slice(index);
+}
+
 const withoutRules = { permission: null, requiresApproval: false, approvers: null, timers: null };
 
 /** A name that none of the names is: “New state”, “New state 2”. */

@@ -3,16 +3,17 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useBlocker, useParams } from '@tanstack/react-router';
 import { ChevronLeft, Plus, Save, Undo2 } from 'lucide-react';
 import { useState } from 'react';
-import { definitionErrorsQuery, definitionQuery, workflow } from '../api/workflow';
+import { definitionErrorsQuery, definitionQuery, workflow, type StoredDefinition } from '../api/workflow';
 import { Button } from '../components/button';
 import { IconButton } from '../components/icon-button';
+import { Overtaken } from '../components/overtaken';
 import { Page } from '../components/page';
 import { Announced, Badge, Callout, Failure } from '../components/state';
 import { mayDo, useCaller } from '../shell/caller';
 import { useDebounced } from '../templates/use-debounced';
 import { ruleOf, ruleText } from '../forms/rule-text';
 import { useTexts, type Texts } from '../texts/texts';
-import { addState, connect, emptyDraft, partOf, type DefinitionDraft } from './definition-draft';
+import { addState, connect, emptyDraft, partOf, stepsAfter, type DefinitionDraft } from './definition-draft';
 import { Drawing, DrawingPlace } from './drawing';
 import { PartForm } from './part-form';
 import { isRefusal } from './refusal';
@@ -21,15 +22,23 @@ import type { GraphSelection } from './state-graph';
 const QUIET_MILLISECONDS = 300;
 const CHECK_AGAIN_MILLISECONDS = 2_000;
 
+interface AsDrawn {
+  draft: DefinitionDraft;
+  etag: string | undefined;
+}
+
+/** What an entity type without a definition begins with. */
+const beginning: AsDrawn = { draft: emptyDraft('Draft'), etag: undefined };
+
+const asDrawn = (read: StoredDefinition | null): AsDrawn =>
+  read ? { draft: read.definition, etag: read.etag } : beginning;
+
 /** The definition of a kind of entity, as a picture that can be changed. */
 export function WorkflowPage() {
   const { t } = useTexts();
   const { entityType } = useParams({ from: '/shell/workflows/$entityType' });
   const { data, error, refetch } = useQuery({ ...definitionQuery(entityType), retry: false });
-  const isNew = error instanceof ApiProblem && error.slug === 'entity-type-unknown';
-  const begin = isNew ? { draft: emptyDraft('Draft'), etag: undefined } : undefined;
-  const stored = data && { draft: data.definition as DefinitionDraft, etag: data.etag };
-  const start = stored ?? begin;
+  const start = data === undefined ? undefined : asDrawn(data);
   return (
     <Page
       isWide
@@ -47,10 +56,10 @@ export function WorkflowPage() {
         </Link>
       }
     >
-      {error && !isNew && <Failure error={error} onRetry={refetch} />}
+      {error && <Failure error={error} onRetry={refetch} />}
       {(start || !error) && (
         <Editor
-          key={`${entityType} ${start ? (data?.definition.version ?? 0) : 'awaited'}`}
+          key={`${entityType} ${start ? 'known' : 'awaited'}`}
           entityType={entityType}
           stored={start?.draft}
           etag={start?.etag}
@@ -85,8 +94,24 @@ function Editor({ entityType, stored, etag }: EditorProps) {
   const [selection, setSelection] = useState<GraphSelection>();
   const draft = steps.at(-1)!;
   const isDirty = steps.length > 1;
+  // What is drawn was drawn over this version, whatever is stored by now.
+  const [base, setBase] = useState({ stored, etag });
+  // Apart from it: what was just saved is stored before it is seen here.
+  const [seen, setSeen] = useState(stored);
+  if (!isDirty && stored && stored !== seen) {
+    setSeen(stored);
+    setBase({ stored, etag });
+    const theirs = draftOf(stored);
+    if (JSON.stringify(theirs) !== JSON.stringify(draftOf(draft))) {
+      setSteps([theirs]);
+      setSelection(undefined);
+    }
+  }
   const change = (next: DefinitionDraft) => {
-    if (next !== draft) setSteps([...steps, next]);
+    if (next === draft) return;
+    // What was said of a drawing that was undone is not about this one.
+    if (!isDirty && !save.isPending) save.reset();
+    setSteps([...steps, next]);
   };
   const settled = useDebounced(draft, QUIET_MILLISECONDS);
   // What is stored was checked when it was saved.
@@ -100,13 +125,43 @@ function Editor({ entityType, stored, etag }: EditorProps) {
   const found = check.error ? refusedParts(texts, check.error) : (check.data ?? []);
   const errors = isDirty ? found : [];
   const save = useMutation({
-    mutationFn: async () => workflow.putDefinition({ params: { entityType }, body: draft, ifMatch: etag }),
-    onSuccess: async () => {
-      setSteps([draft]);
+    // Without a tag where there is none to take the place of.
+    mutationFn: async ({ drawn, over }: { drawn: DefinitionDraft; over: string | undefined }) =>
+      workflow.putDefinition({ params: { entityType }, body: drawn, ifMatch: over }),
+    onSuccess: async ({ body, etag: next }, { drawn }) => {
+      // What was drawn meanwhile is not saved.
+      setSteps((former) => stepsAfter(drawn, former));
+      setBase({ stored: body, etag: next });
+      setSeen(stored);
+      const saved: StoredDefinition = { definition: body, etag: next };
+      queries.setQueryData(definitionQuery(entityType).queryKey, saved);
       await queries.invalidateQueries({ queryKey: ['workflow-definitions'] });
       await queries.invalidateQueries({ queryKey: ['workflow'] });
     },
   });
+  const readAgain = () => queries.fetchQuery({ ...definitionQuery(entityType), staleTime: 0 });
+  /** As somebody else saved it meanwhile. */
+  const theirs = useMutation<Awaited<ReturnType<typeof readAgain>>, Error, 'take' | 'replace'>({
+    mutationFn: readAgain,
+  });
+  const takeTheirs = () =>
+    theirs.mutate('take', {
+      onSuccess: (read) => {
+        const { draft: definition, etag: over } = asDrawn(read);
+        setSteps([draftOf(definition)]);
+        setSelection(undefined);
+        setBase({ stored: definition, etag: over });
+        setSeen(stored);
+        save.reset();
+      },
+    });
+  const saveMine = () =>
+    theirs.mutate('replace', { onSuccess: (read) => save.mutate({ drawn: draft, over: read?.etag }) });
+  const chosen = theirs.isPending ? theirs.variables : undefined;
+  const isStale = save.error instanceof ApiProblem && save.error.slug === 'stale-version';
+  // Nothing else would refuse to write over what was not there when the drawing was begun.
+  const isBegunElsewhere = base.etag === undefined && etag !== undefined;
+  const isOvertaken = isDirty && (isStale || isBegunElsewhere) && !save.isPending;
   useBlocker({
     shouldBlockFn: () => isDirty && !confirm(t('Platform.confirm.discard')),
     enableBeforeUnload: () => isDirty,
@@ -145,8 +200,8 @@ function Editor({ entityType, stored, etag }: EditorProps) {
             <Button
               look="primary"
               isPending={save.isPending}
-              isDisabled={!isDirty || errors.length > 0}
-              onPress={() => save.mutate()}
+              isDisabled={!isDirty || errors.length > 0 || isBegunElsewhere}
+              onPress={() => save.mutate({ drawn: draft, over: base.etag })}
             >
               <Save aria-hidden />
               {t('Platform.actions.save')}
@@ -154,7 +209,16 @@ function Editor({ entityType, stored, etag }: EditorProps) {
           </span>
         </div>
       )}
-      {save.error && <Failure error={save.error} />}
+      {save.error && !isStale && <Failure error={save.error} />}
+      {isOvertaken && (
+        <Overtaken
+          title={t('Console.workflows.overtaken')}
+          chosen={chosen}
+          onTake={takeTheirs}
+          onReplace={saveMine}
+        />
+      )}
+      {theirs.error && <Failure error={theirs.error} />}
       <div className="workflow-editor">
         {!stored && <DrawingPlace />}
         {stored && (
