@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -17,11 +25,13 @@ type Stored = Record<string, StoredCredential>;
 const file = (): string =>
   join(process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'plinth', 'credentials.json');
 
+/** What is stored; nothing where the file is damaged, so that signing in mends it. */
 function read(): Stored {
   try {
-    return JSON.parse(readFileSync(file(), 'utf8')) as Stored;
+    const stored: unknown = JSON.parse(readFileSync(file(), 'utf8'));
+    return typeof stored === 'object' && stored !== null ? (stored as Stored) : {};
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return {};
     throw error;
   }
 }
@@ -32,10 +42,19 @@ export const findCredential = (url: string): StoredCredential | undefined => rea
 /** Stores a credential for a platform, readable by its owner only; undefined removes it. */
 export function storeCredential(url: string, credential: StoredCredential | undefined): void {
   const { [url]: _former, ...others } = read();
-  mkdirSync(dirname(file()), { recursive: true, mode: 0o700 });
-  writeFileSync(file(), JSON.stringify({ ...others, ...(credential ? { [url]: credential } : {}) }), {
-    mode: 0o600,
-  });
-  // The mode above is only for a new file.
-  chmodSync(file(), 0o600);
+  // Of a link what it leads to.
+  const path = existsSync(file()) ? realpathSync(file()) : file();
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // Whenever the program ends, there is the former file or the new one.
+  const draft = `${path}.${process.pid}`;
+  try {
+    // The mode is only for a new file.
+    rmSync(draft, { force: true });
+    const stored = { ...others, ...(credential ? { [url]: credential } : {}) };
+    writeFileSync(draft, JSON.stringify(stored), { mode: 0o600, flag: 'wx' });
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import tab from '@bomb.sh/tab/commander';
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import { Command, CommanderError } from 'commander';
 import { addApiKeys } from './commands/api-keys';
+import { addDeadLetters } from './commands/dead-letters';
 import { addExport } from './commands/export';
 import { addImport } from './commands/import';
 import { addLogin } from './commands/login';
@@ -33,6 +34,7 @@ for (const add of [
   addWorkflow,
   addTimeline,
   addApiKeys,
+  addDeadLetters,
 ])
   add(program);
 // `plinth complete zsh` prints what a shell reads.

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { importJob } from '@plinth/sdk/jobs';
 import { fileFrom, saveTo } from '@plinth/sdk/node-files';
+import { ApiProblem } from '@plinth/sdk/api-problem';
 import type { Command } from 'commander';
 import { CommandError, ExitCode } from '../exit-codes';
 import { collect, pairOf } from '../options';
@@ -43,16 +44,31 @@ export function addImport(program: Command): void {
         ...(await fileFrom(file)),
         fields: { definitionName: options.definition },
       });
+      let mayRun = false;
       try {
         await mapColumns(session, job.id, options);
-      } catch (error) {
-        // The person changed their mind, or the mapping does not fit: nothing of it stays.
-        await session.dataExchange.cancelImport({ params: { jobId: job.id } }).catch(() => undefined);
-        throw error;
+        if (options.dryRun) await check(session, job.id, options);
+        else {
+          // Whatever becomes of the response.
+          mayRun = true;
+          await execute(session, job.id, options).catch((error: unknown) => {
+            mayRun = !isRefusal(error);
+            if (mayRun) session.terminal.note(`Whether the import ${job.id} runs is not known.`);
+            throw error;
+          });
+        }
+      } finally {
+        // It was only checked, the person changed their mind, or something did not fit: nothing of it stays.
+        if (!mayRun)
+          await session.dataExchange.cancelImport({ params: { jobId: job.id } }).catch(() => undefined);
       }
-      await (options.dryRun ? check(session, job.id) : execute(session, job.id, file, options));
+      if (!options.dryRun) await awaitEnd(session, job.id, file, options);
     });
 }
+
+/** Whether the platform said that it did not start an import, which nobody else has started either. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiProblem && error.status < 500 && error.status !== 409;
 
 async function mapColumns(session: Session, jobId: string, options: ImportCommandOptions): Promise<void> {
   const { dataExchange, terminal } = session;
@@ -91,25 +107,37 @@ async function mapColumns(session: Session, jobId: string, options: ImportComman
   });
 }
 
-async function check({ dataExchange, terminal }: Session, jobId: string): Promise<void> {
-  const { body: report } = await dataExchange.dryRunImport({ params: { jobId }, body: {} });
-  await dataExchange.cancelImport({ params: { jobId } });
+/** A dry-run checks what would be executed, so both have this body. */
+const optionsOf = ({ mode, onError, sheet }: ImportCommandOptions) => ({
+  ...(mode === undefined ? {} : { mode }),
+  ...(onError === undefined ? {} : { onError }),
+  ...(sheet === undefined ? {} : { sheet }),
+});
+
+async function check(
+  { dataExchange, terminal }: Session,
+  jobId: string,
+  options: ImportCommandOptions,
+): Promise<void> {
+  const { body: report } = await dataExchange.dryRunImport({ params: { jobId }, body: optionsOf(options) });
   showReport(terminal, report, undefined, 'would be imported');
 }
 
 async function execute(
+  { dataExchange }: Session,
+  jobId: string,
+  options: ImportCommandOptions,
+): Promise<void> {
+  await dataExchange.executeImport({ params: { jobId }, body: optionsOf(options) });
+}
+
+async function awaitEnd(
   { dataExchange, terminal }: Session,
   jobId: string,
   file: string,
-  { mode, onError, sheet, correction }: ImportCommandOptions,
+  { correction }: ImportCommandOptions,
 ): Promise<void> {
   const params = { jobId };
-  const body = {
-    ...(mode === undefined ? {} : { mode }),
-    ...(onError === undefined ? {} : { onError }),
-    ...(sheet === undefined ? {} : { sheet }),
-  };
-  await dataExchange.executeImport({ params, body });
   await waitForJob(importJob(dataExchange, jobId), terminal);
   const { body: report } = await dataExchange.getImportReport({ params });
   const { body: failed } = await dataExchange.downloadCorrectionFile({ params });
@@ -141,10 +169,11 @@ function showReport(
     ...(errors.length === 0 ? [] : [table(['Row', 'Column', 'Value', 'What is wrong'], errors), '']),
     ...(failedRows > shown.length ? [`… and ${failedRows - shown.length} more rows.`] : []),
     ...(report.errorMessage === null ? [] : [report.errorMessage]),
+    ...(report.finalStatus === 'Cancelled' ? ['The import was cancelled.'] : []),
     `${succeededRows} of ${totalRows} rows ${verb} (${insertedRows} inserted, ${updatedRows} updated); ` +
       `${failedRows} failed, ${skippedRows} skipped.`,
     ...(correctionFile === undefined ? [] : [`Rows to correct and import again: ${correctionFile}`]),
   ];
   terminal.result({ ...report, correctionFile: correctionFile ?? null }, lines.join('\n'));
-  if (failedRows > 0 || report.finalStatus === 'Failed') process.exitCode = ExitCode.Partly;
+  if (report.finalStatus !== 'Completed') process.exitCode = ExitCode.Partly;
 }

@@ -1,3 +1,4 @@
+import { ApiProblem } from '@plinth/sdk/api-problem';
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-codes';
 import { openSession, type Session } from '../session';
@@ -46,11 +47,61 @@ export function addTranslations(program: Command): void {
     });
 }
 
-async function textsOf({ localization }: Session, cultureName: string) {
-  return (await localization.getLocalization({ query: { cultureName } })).body.resources;
+type Resources = Record<string, Record<string, string>>;
+
+async function textsOf({ localization, terminal }: Session, cultureName: string): Promise<Resources> {
+  const { body, headers } = await localization.getLocalization({ query: { cultureName } });
+  if (headers.has('x-localization-incomplete')) {
+    terminal.note(
+      `There are more texts of ${cultureName} than one response holds; the last ones are missing.`,
+    );
+    process.exitCode = ExitCode.Partly;
+  }
+  return body.resources;
 }
 
-type Resources = Awaited<ReturnType<typeof textsOf>>;
+/** What the tenant has replaced by texts of its own, in the resources of these; of large ones where these differ. */
+async function overridesOf(
+  { localization }: Session,
+  units: readonly TextUnit[],
+  cultureName: string,
+): Promise<Resources> {
+  const overrides: [string, Record<string, string>][] = [];
+  let stored: Resources | undefined;
+  for (const [resourceName, ofResource] of Map.groupBy(units, ({ resource }) => resource)) {
+    const all = await unless(
+      413,
+      localization.listLocalizationOverrides({ query: { resourceName, cultureName } }),
+    );
+    if (all) {
+      overrides.push([resourceName, all.body]);
+      continue;
+    }
+    stored ??= (await localization.getLocalization({ query: { cultureName } })).body.resources;
+    const texts: [string, string][] = [];
+    for (const { key } of differing(ofResource, stored)) {
+      const params = { resourceName, cultureName, key };
+      const one = await unless(404, localization.getLocalizationOverride({ params }));
+      if (one) texts.push([key, one.body.value]);
+    }
+    overrides.push([resourceName, Object.fromEntries(texts)]);
+  }
+  return Object.fromEntries(overrides);
+}
+
+/** The response, or undefined where it is a problem with this status. */
+async function unless<Result>(status: number, response: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await response;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === status) return undefined;
+    throw error;
+  }
+}
+
+/** Texts that are not stored so; what nobody has translated yet stays as it is. */
+const differing = (units: readonly TextUnit[], stored: Resources): TextUnit[] =>
+  units.filter(({ resource, key, target }) => target !== '' && textOf(stored, resource, key) !== target);
 
 const textOf = (resources: Resources, resource: string, key: string): string | undefined =>
   Object.hasOwn(resources, resource) && Object.hasOwn(resources[resource]!, key)
@@ -73,17 +124,17 @@ async function readUnits(session: Session, options: TranslationOptions): Promise
     );
 }
 
-async function push(
+/** Shows which texts differ, and saves them; what somebody else has changed since it was shown stays, and is listed. */
+export async function push(
   session: Session,
   units: TextUnit[],
   { culture, dryRun }: TranslationOptions,
 ): Promise<void> {
   const { localization, terminal } = session;
+  // Before what is shown, so that nothing is replaced that was not.
+  const overrides = dryRun ? {} : await overridesOf(session, units, culture);
   const stored = await textsOf(session, culture);
-  // What nobody has translated yet stays as it is.
-  const changed = units.filter(
-    ({ resource, key, target }) => target !== '' && textOf(stored, resource, key) !== target,
-  );
+  const changed = differing(units, stored);
   const rows = changed.map(({ resource, key, target }) => [
     `${resource} ${key}`,
     textOf(stored, resource, key),
@@ -103,6 +154,7 @@ async function push(
             cultureName: culture,
             key,
             value: target,
+            formerValue: textOf(overrides, resource, key) ?? null,
           })),
         },
       });

@@ -1,0 +1,67 @@
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCredential, storeCredential, type StoredCredential } from './credentials';
+
+let configuration: string;
+let file: string;
+beforeEach(() => {
+  configuration = mkdtempSync(join(tmpdir(), 'plinth-credentials-'));
+  file = join(configuration, 'plinth', 'credentials.json');
+  jest.replaceProperty(process, 'env', { ...process.env, XDG_CONFIG_HOME: configuration });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  rmSync(configuration, { recursive: true });
+});
+
+const credential = (accessToken: string): StoredCredential => ({ accessToken, expiresAt: 0 });
+
+describe('stored credentials', () => {
+  it('are kept for each platform, readable by their owner only', () => {
+    storeCredential('http://a', credential('of a'));
+    storeCredential('http://b', credential('of b'));
+    storeCredential('http://b', undefined);
+
+    expect(findCredential('http://a')).toEqual(credential('of a'));
+    expect(findCredential('http://b')).toBeUndefined();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(configuration, 'plinth'))).toEqual(['credentials.json']);
+  });
+
+  it('are written beside the former ones, which stay whole until then', () => {
+    storeCredential('http://a', credential('former'));
+    const former = readFileSync(file, 'utf8');
+    const sameFile = join(configuration, 'former.json');
+    linkSync(file, sameFile);
+
+    storeCredential('http://a', credential('new'));
+
+    expect(findCredential('http://a')).toEqual(credential('new'));
+    expect(readFileSync(sameFile, 'utf8')).toBe(former);
+  });
+
+  it.each(['', '{"http://a":', 'null'])(
+    'that are damaged (%j) are none, and can be written again',
+    (text) => {
+      mkdirSync(join(configuration, 'plinth'));
+      writeFileSync(file, text, { mode: 0o644 });
+
+      expect(findCredential('http://a')).toBeUndefined();
+      storeCredential('http://a', undefined);
+      storeCredential('http://a', credential('new'));
+
+      expect(findCredential('http://a')).toEqual(credential('new'));
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+    },
+  );
+});
