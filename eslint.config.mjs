@@ -123,6 +123,11 @@ export default tseslint.config(
           selector: `CallExpression${call} > Literal[value>=1000]`,
           message: 'The bound of what hangs is in jest.unit.config.cjs and in eventually().',
         })),
+        // The specs of a project run in one file of jest, which would skip all of the others.
+        ...[
+          'MemberExpression[property.name="only"]:matches([object.name=/^(it|test|describe)$/], [object.property.name="concurrent"])',
+          'CallExpression[callee.name=/^f(it|describe)$/]',
+        ].map((selector) => ({ selector, message: 'It skips the other specs of its project.' })),
       ],
     },
   },

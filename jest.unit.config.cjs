@@ -21,6 +21,8 @@ const esModules = [
   'http-proxy-middleware',
   'httpxy',
   'jose',
+  'commander',
+  'oauth4webapi',
   'intl-messageformat',
   '@formatjs/.*',
   'uuid',

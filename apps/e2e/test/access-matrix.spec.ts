@@ -273,6 +273,7 @@ describe('what belongs to one person', () => {
       'timeline.notification',
       'timeline.notification_count',
       'timeline.person',
+      'timeline.person_suffix',
       'workflow.delegation',
     ]);
     const isRead = ({ call }: Operation) => call.method === 'GET';

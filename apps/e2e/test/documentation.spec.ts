@@ -69,12 +69,14 @@ describe('the commands of the documentation', () => {
     execFileSync('npm', [...install, programs, cli], { cwd: programs });
   });
 
-  it.each(['README.md', 'docs/command-line.md', ...services])(
+  // As to somebody who reads one page after the other: what a page leaves behind must not surprise on the next one.
+  const tenantId = newId();
+
+  it.each(['README.md', ...services, 'docs/command-line.md'])(
     'in %s have the responses that the page shows',
     async (page) => {
-      // Each page has its own tenant, so that pages do not depend on each other.
       const markdown = readFileSync(join(root, page), 'utf8')
-        .replaceAll(demoTenant, newId())
+        .replaceAll(demoTenant, tenantId)
         .replaceAll(/(http:\/\/)?localhost:8080/g, journey.url);
       const steps = stepsOf(markdown);
       const results = await runSteps(steps, [join(programs, 'node_modules/.bin')]);

@@ -32,12 +32,17 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Starts a process as the image does, and waits until it exits. */
-async function ended(service: string, environment: Record<string, string>) {
+/** Starts a process as the image does. */
+function start(service: string, environment: Record<string, string>) {
   const ports = { HTTP_PORT: '0', GRPC_PORT: '0', ADMIN_PORT: '0', HTTP_HOST: '127.0.0.1' };
   const { redisUrl, natsUrl } = infrastructure();
   const env = { ...ports, REDIS_URL: redisUrl, NATS_URL: natsUrl, ...environment };
-  const child = spawn(node, [join(root, 'dist/apps', service, 'main.js')], { env });
+  return spawn(node, [join(root, 'dist/apps', service, 'main.js')], { env });
+}
+
+/** Starts a process as the image does, and waits until it exits. */
+async function ended(service: string, environment: Record<string, string>) {
+  const child = start(service, environment);
   const [output, complaint, [exitCode]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -85,4 +90,15 @@ describe('a process exits at its start, with the code for an invalid configurati
     expect(exitCode).toBe(EX_CONFIG);
     expect(said).toContain('bypasses row-level security');
   });
+});
+
+it('a process that waits for its database at its start ends in order when it is stopped', async () => {
+  const child = start('settings', { ...production });
+  let said = '';
+  for await (const chunk of child.stdout) {
+    said += chunk;
+    if (said.includes('part is down')) child.kill('SIGTERM');
+  }
+  expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(0);
+  expect(said).not.toContain('unexpected error');
 });

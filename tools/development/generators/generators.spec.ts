@@ -12,7 +12,8 @@ const service = jest.requireActual<Generator>('./service/generator.cjs');
 const root = join(__dirname, '../../..');
 
 // Jest keeps Prettier from being loaded; what is written is formatted where the generators really run.
-jest.spyOn(console, 'warn').mockImplementation(() => {});
+beforeAll(() => void jest.spyOn(console, 'warn').mockImplementation(() => {}));
+afterAll(() => jest.restoreAllMocks());
 
 /** What a generator would change in this project, without changing it. */
 async function changesOf(work: (tree: FsTree) => Promise<unknown>) {

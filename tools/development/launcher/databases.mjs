@@ -81,7 +81,8 @@ export async function migrateDatabases({ services, adminUrl, urls, layout, progr
 function migrationsOf(services) {
   const libraries = readdirSync(join(root, 'libs')).map((name) => join('libs', name, 'migrations'));
   const own = services.map(({ name }) => join('apps', name, 'prisma'));
-  return `${services.map(({ name }) => name).join()} ${fingerprintOf([...own, ...libraries, 'tools/operations/migrate'])}`;
+  const tools = ['tools/operations/migrate', 'tools/development/build/migration-files.ts'];
+  return `${services.map(({ name }) => name).join()} ${fingerprintOf([...own, ...libraries, ...tools])}`;
 }
 
 /** Names the cluster that runs: a new one has files of its own. @param {import('./paths.mjs').Layout} layout */

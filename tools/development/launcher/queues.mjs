@@ -23,7 +23,8 @@ export async function queuesOf({ name, probe }) {
   const samples = await readSamples(url).catch(() => []);
   return queues.flatMap(({ queue, waiting, age, label }) =>
     samples
-      .filter(({ metric }) => metric === waiting)
+      // Places are many, and work waits for few of them.
+      .filter(({ metric, value }) => metric === waiting && (value > 0 || label !== 'places'))
       .map(({ labels, value }) => {
         const kind = label === undefined ? undefined : labels[label];
         const oldest = samples.find(

@@ -106,6 +106,8 @@ async function supervise() {
   });
   stopOnce(() => void stopAndExit(supervisor, 0));
   try {
+    // Streams of runs that were killed, for each of which it would set room aside.
+    rmSync(layout.server('nats'), { recursive: true, force: true });
     const packagesInstalled = Promise.resolve();
     const servers = await startServers({
       layout,

@@ -17,12 +17,13 @@ const reports = join(root, 'dist', 'tests');
 /** Of a failure: what was expected and the place, without all that led there. */
 const FAILURE_LINES_MAX = 40;
 
-const processors = Math.max(2, Math.floor(availableParallelism() / 2));
-const inLanes = (/** @type {number} */ parallel) => [`--parallel=${parallel}`, '--exclude-task-dependencies'];
-/** Half of the time of all, together with what the others have to wait for. */
-const longest = 'e2e,data-exchange,gateway,faults,packages';
-/** Begun before the rest: Nx begins with what most depends on, and would leave these alone at the end. */
-const long = 'workflow,runtime-test,pdf-renderer,timeline';
+/** How many projects at once: three on up to five processors. */
+const places = 2 * Math.max(2, Math.floor(availableParallelism() / 2)) - 1;
+/**
+ * Targets of the root that do nothing, and depend on what takes long: Nx begins with that on which most depends, and would
+ * leave the longest alone at the end. What takes longest is in both of them.
+ */
+const order = ['longest', 'long'];
 /**
  * Runs of Nx, side by side from the first to the last minute, so that nothing waits for the end of what it does not need.
  * Specs on servers wait most of their time, for what these do, for windows and for what is killed to come back: more of
@@ -31,9 +32,13 @@ const long = 'workflow,runtime-test,pdf-renderer,timeline';
  * most of their specs.
  */
 const runs = [
-  ['--targets=test', `--projects=${longest}`, ...inLanes(processors)],
-  ['--targets=test,units', `--projects=${long},*`, `--exclude=${longest}`, ...inLanes(processors - 1)],
-  ['--targets=typecheck,lint,knip,format,references', '--projects=workspace', ...inLanes(1)],
+  [`--targets=test,units,${order.join(',')}`, `--parallel=${places}`, '--exclude-task-dependencies'],
+  [
+    '--targets=typecheck,lint,knip,format,references',
+    '--projects=workspace',
+    '--parallel=1',
+    '--exclude-task-dependencies',
+  ],
 ];
 
 /** Whether targets have run in this checkout, so that some may be in the cache. */
@@ -63,7 +68,7 @@ export async function runTargets() {
     }),
   );
   rmSync(folder, { recursive: true });
-  const tasks = results.flatMap((result) => result.tasks ?? []);
+  const tasks = tasksOf(results);
   const reportOf = (/** @type {string} */ name) => readJson(join(reports, `${name}.json`), undefined);
   const counts = countTests(tasks, reportOf);
   const crashes = describeCrashes([
@@ -76,6 +81,14 @@ export async function runTargets() {
     failures: [...describeFailures(tasks, reportOf), ...crashes],
   };
 }
+
+/**
+ * The tasks of all runs, without those that only say an order: they are skipped where one that they depend on failed, which
+ * is counted itself.
+ * @param {{ tasks: Task[] | undefined }[]} results
+ */
+export const tasksOf = (results) =>
+  results.flatMap(({ tasks }) => tasks ?? []).filter(({ target }) => !order.includes(target));
 
 /**
  * The programs that ended other than by what became of their tasks, so that what they had to check is not known.

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DatabaseError, type Client } from 'pg';
+import { DatabaseError, escapeIdentifier, type Client } from 'pg';
+import { concurrentIndexOf, runsWithoutTransaction } from './index-statements.ts';
 import { MigrationError } from './migration-error.ts';
-import type { Migration } from './migration-files.ts';
+import type { Migration } from '../../development/build/migration-files.ts';
 import { adoptRelease, type AppliedMigration, type Release } from './release.ts';
 
 /** The lock Prisma's own migrate takes: the two never run at the same time. */
@@ -11,17 +12,34 @@ const lockTimeout = '5s';
 const lockAttempts = 5;
 const lockNotAvailable = '55P03';
 
-/** The first line of a migration that cannot run in a transaction, such as CREATE INDEX CONCURRENTLY. */
-const withoutTransaction = /^--\s*plinth:\s*no transaction\b/i;
+const lockPauseMilliseconds = 200;
+/** After this many, ten seconds, whoever waits says so. */
+const lockAttemptsInSilence = 50;
 
-/** Works on a database while no other process migrates it: of two that grant the same right at once, one fails. */
+/**
+ * Works on a database while no other process migrates it: of two that grant the same right at once, one fails. Who waits
+ * asks again and again: a statement that waited would be older than an index that is built concurrently meanwhile, which
+ * waits for all that are older, and so for each other.
+ */
 export async function whileLocked<T>(client: Client, work: () => Promise<T>): Promise<T> {
-  await client.query('SELECT pg_advisory_lock($1)', [advisoryLock]);
+  for (let attempt = 1; !(await tryLock(client)); attempt += 1) {
+    if (attempt === lockAttemptsInSilence)
+      console.log(`${client.database}: another process migrates this database, waiting until it has ended`);
+    await pause(lockPauseMilliseconds);
+  }
   try {
     return await work();
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [advisoryLock]);
   }
+}
+
+async function tryLock(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ isLocked: boolean }>(
+    'SELECT pg_try_advisory_lock($1) AS "isLocked"',
+    [advisoryLock],
+  );
+  return rows[0]!.isLocked;
 }
 
 /** Applies what is pending and returns its names. The role of the connection owns what the migrations create. */
@@ -32,6 +50,7 @@ export async function applyMigrations(
 ): Promise<string[]> {
   await client.query(`SET lock_timeout = '${lockTimeout}'`);
   await createBookkeeping(client);
+  await settleUnfinishedIndexes(client, migrations);
   let applied = await readApplied(client);
   if (release && (await adoptRelease(client, release, migrations, applied)))
     applied = await readApplied(client);
@@ -60,6 +79,49 @@ async function readApplied(client: Client): Promise<Map<string, AppliedMigration
     'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
   );
   return new Map(rows.map((row) => [row.migration_name, row]));
+}
+
+/**
+ * An index that was being built concurrently when its process or the server ended is there, is read by nobody, and is
+ * written by everybody. It is dropped, and its migration is pending again; one that was complete has been applied.
+ */
+async function settleUnfinishedIndexes(client: Client, migrations: readonly Migration[]) {
+  for (const { migration_name: name, checksum, finished_at } of (await readApplied(client)).values()) {
+    if (finished_at !== null) continue;
+    // A file that was changed may name another index.
+    const migration = migrations.find((one) => one.name === name && one.checksum === checksum);
+    const index = migration && concurrentIndexOf(migration.sql);
+    if (index === undefined) continue;
+    if (await isComplete(client, index)) {
+      await client.query(
+        'UPDATE _prisma_migrations SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE migration_name = $1',
+        [name],
+      );
+      continue;
+    }
+    await withoutLockTimeout(client, () =>
+      client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${escapeIdentifier(index)}`),
+    );
+    await client.query('DELETE FROM _prisma_migrations WHERE migration_name = $1', [name]);
+  }
+}
+
+async function isComplete(client: Client, index: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid',
+    [escapeIdentifier(index)],
+  );
+  return rowCount !== 0;
+}
+
+/** Building concurrently waits for transactions and keeps nobody waiting, so it may wait for as long as they take. */
+async function withoutLockTimeout<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  await client.query('SET lock_timeout = 0');
+  try {
+    return await work();
+  } finally {
+    await client.query(`SET lock_timeout = '${lockTimeout}'`);
+  }
 }
 
 function refuseWhatChanged(migrations: readonly Migration[], applied: ReadonlyMap<string, AppliedMigration>) {
@@ -98,7 +160,7 @@ async function applyWhenUnlocked(client: Client, migration: Migration) {
 
 async function apply(client: Client, migration: Migration) {
   const id = randomUUID();
-  const inTransaction = !withoutTransaction.test(migration.sql);
+  const inTransaction = !runsWithoutTransaction(migration.sql);
   if (inTransaction) await client.query('BEGIN');
   try {
     await client.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [
@@ -106,7 +168,8 @@ async function apply(client: Client, migration: Migration) {
       migration.checksum,
       migration.name,
     ]);
-    await client.query(migration.sql);
+    if (inTransaction) await client.query(migration.sql);
+    else await withoutLockTimeout(client, () => client.query(migration.sql));
     await client.query(
       'UPDATE _prisma_migrations SET finished_at = clock_timestamp(), applied_steps_count = 1 WHERE id = $1',
       [id],

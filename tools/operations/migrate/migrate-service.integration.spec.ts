@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { connected, migrateService, withDatabase, type Access } from './migrate-service.ts';
-import { type Migration } from './migration-files.ts';
+import { type Migration } from '../../development/build/migration-files.ts';
 
 const notes = migration('1_notes', 'CREATE TABLE notes (id int PRIMARY KEY, text text)');
 const journal = migration(
@@ -11,12 +11,15 @@ const journal = migration(
 );
 
 let database: TestedDatabase;
+const drops: (() => Promise<void>)[] = [];
 
 beforeEach(() => {
   database = newDatabase();
 });
 
-afterEach(() => database.drop());
+afterEach(async () => {
+  for (const drop of drops.splice(0)) await drop();
+});
 
 test('creates the database and the roles, and applies each migration once', async () => {
   expect(await migrateService(database.access, [notes])).toEqual(['1_notes']);
@@ -87,29 +90,60 @@ test('leaves nothing of a migration that fails, says where, and applies the repa
   expect(await migrateService(database.access, [notes])).toEqual(['1_notes']);
 });
 
+const index = migration(
+  '3_index',
+  '-- plinth: no transaction\nCREATE UNIQUE INDEX CONCURRENTLY notes_text ON notes (text);',
+);
+
 test('applies once when several processes migrate at the same time', async () => {
-  const applied = await Promise.all([1, 2, 3].map(() => migrateService(database.access, [notes, journal])));
-  expect(applied.flat().sort()).toEqual(['1_notes', '2_journal']);
-});
-
-test('builds an index concurrently where the migration asks for no transaction', async () => {
-  const index = migration(
-    '2_index',
-    '-- plinth: no transaction\nCREATE INDEX CONCURRENTLY notes_text ON notes (text)',
+  const applied = await Promise.all(
+    [1, 2, 3].map(() => migrateService(database.access, [notes, journal, index])),
   );
-  expect(await migrateService(database.access, [notes, index])).toEqual(['1_notes', '2_index']);
+  expect(applied.flat().sort()).toEqual(['1_notes', '2_journal', '3_index']);
 });
 
-test('tries again when a table is busy', async () => {
+test('builds an index again whose building was interrupted', async () => {
   await migrateService(database.access, [notes]);
+  await database.asService("INSERT INTO notes VALUES (1, 'a'), (2, 'a')");
+  await expect(migrateService(database.access, [notes, index])).rejects.toThrow(/3_index failed/);
+  const isValid = () =>
+    database.asAdmin("SELECT indisvalid FROM pg_index WHERE indexrelid = 'notes_text'::regclass");
+  expect(await isValid()).toEqual([{ indisvalid: false }]);
+  const renamed = migration('3_index', index.sql.replace('notes_text', 'text_of_notes'));
+  await expect(migrateService(database.access, [notes, renamed])).rejects.toThrow(/began and did not finish/);
+  await database.asService("UPDATE notes SET text = 'b' WHERE id = 2");
+
+  expect(await migrateService(database.access, [notes, index])).toEqual(['3_index']);
+  expect(await isValid()).toEqual([{ indisvalid: true }]);
+});
+
+test('keeps an index that was complete when its process ended', async () => {
+  await migrateService(database.access, [notes, index]);
+  const oid = () => database.asAdmin("SELECT 'notes_text'::regclass::oid AS oid");
+  const before = await oid();
+  await database.asAdmin("UPDATE _prisma_migrations SET finished_at = NULL WHERE migration_name = '3_index'");
+
+  expect(await migrateService(database.access, [notes, index])).toEqual([]);
+  expect(await oid()).toEqual(before);
+});
+
+test('tries again when a table is busy, and waits where that keeps nobody waiting', async () => {
+  const other = newDatabase();
   const wider = migration('2_wider', 'ALTER TABLE notes ADD COLUMN extra text');
-  const busy = new Client({ connectionString: database.adminUrl });
-  await busy.connect();
-  await busy.query('BEGIN; LOCK TABLE notes');
-  const migrating = migrateService(database.access, [notes, wider]);
-  // Longer than the runner waits for a lock in one attempt.
-  setTimeout(() => void busy.query('COMMIT').then(() => busy.end()), 5_500);
-  expect(await migrating).toEqual(['2_wider']);
+  const migrating = [];
+  for (const [{ access, adminUrl }, later, work] of [
+    [database, wider, 'LOCK TABLE notes'],
+    [other, index, "INSERT INTO notes VALUES (1, 'a')"],
+  ] as const) {
+    await migrateService(access, [notes]);
+    const busy = new Client({ connectionString: adminUrl });
+    await busy.connect();
+    await busy.query(`BEGIN; ${work}`);
+    migrating.push(migrateService(access, [notes, later]));
+    // Longer than the runner waits for a lock in one attempt.
+    setTimeout(() => void busy.query('COMMIT').then(() => busy.end()), 5_500);
+  }
+  expect(await Promise.all(migrating)).toEqual([['2_wider'], ['3_index']]);
 });
 
 test('refuses a service that would connect as an administrator', async () => {
@@ -133,12 +167,13 @@ function newDatabase() {
   const access: Access = { kind: 'admin', url: admin, plan };
   const ask = (url: string) => (sql: string) =>
     connected(url, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);
-  const drop = () =>
+  drops.push(() =>
     connected(admin, async (client) => {
       await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await client.query(`DROP ROLE IF EXISTS ${plan.ownerRole}, ${plan.appRole}`);
-    });
-  return { access, plan, adminUrl, asAdmin: ask(adminUrl), asService: ask(serviceUrl.href), drop };
+    }),
+  );
+  return { access, plan, adminUrl, asAdmin: ask(adminUrl), asService: ask(serviceUrl.href) };
 }
 
 function migration(name: string, sql: string): Migration {

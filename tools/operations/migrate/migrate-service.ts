@@ -1,7 +1,7 @@
 import { Client, escapeIdentifier } from 'pg';
 import { applyMigrations, whileLocked } from './apply-migrations.ts';
 import { grantAccess, protectBookkeeping } from './grant-access.ts';
-import type { Migration } from './migration-files.ts';
+import type { Migration } from '../../development/build/migration-files.ts';
 import { provision, refusePowerfulAppRole, type Plan } from './provision.ts';
 import type { Release } from './release.ts';
 
@@ -47,7 +47,13 @@ function migrateDatabase(
 
 /** Connects, works, and leaves in every case. */
 export async function connected<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    // Nothing is sent while an index is built, and what lies between may forget a connection that is silent.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 30_000,
+  });
   await client.connect();
   try {
     return await work(client);

@@ -2,7 +2,7 @@ import { discoverServices } from '../../development/launcher/services.mjs';
 import { accessFromEnvironment } from './access-from-environment.ts';
 import { MigrationError } from './migration-error.ts';
 import { migrateService } from './migrate-service.ts';
-import { readMigrations, type Migration } from './migration-files.ts';
+import { readMigrations, type Migration } from '../../development/build/migration-files.ts';
 import { releaseOf } from './release.ts';
 
 const PROVISION = '--provision';

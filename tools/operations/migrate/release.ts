@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Client } from 'pg';
 import { root } from '../../development/launcher/paths.mjs';
 import { MigrationError } from './migration-error.ts';
-import type { Migration } from './migration-files.ts';
+import type { Migration } from '../../development/build/migration-files.ts';
 
 /** A released version whose migrations were replaced by others. */
 export type Release = {

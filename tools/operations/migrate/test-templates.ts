@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { escapeIdentifier, type Client } from 'pg';
 import { discoverServices, identifierOf } from '../../development/launcher/services.mjs';
 import { connected, migrateService, withDatabase } from './migrate-service.ts';
-import { readMigrations, type Migration } from './migration-files.ts';
+import { readMigrations, type Migration } from '../../development/build/migration-files.ts';
 
 /** Part of every template's name: raise it when what the runner does beside the migrations changes. */
 const runnerVersion = 1;

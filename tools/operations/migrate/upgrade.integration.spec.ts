@@ -6,7 +6,7 @@ import { infrastructure } from '@plinth/testing/infrastructure';
 import { escapeIdentifier, type Client } from 'pg';
 import { discoverServices } from '../../development/launcher/services.mjs';
 import { connected, migrateService, withDatabase, type Access } from './migrate-service.ts';
-import { readMigrations } from './migration-files.ts';
+import { readMigrations } from '../../development/build/migration-files.ts';
 import { releaseOf, type Release } from './release.ts';
 
 const TENANT = '0199c3a2-7b1e-7c44-9d5a-2f8f1e6b4c10';
@@ -28,6 +28,22 @@ const OPERATIONS: Record<string, Record<string, unknown>> = {
   workflow: {
     'operation-delegation': { id: '0199c3a2-0000-7000-8000-000000000050' },
     'operation-transition': { outcome: 'Completed', resultingState: 'Active' },
+  },
+};
+
+/** Tables that say what others hold, together or in another order, and how that is read from these. */
+const TOTALS: Record<string, Record<string, string>> = {
+  timeline: {
+    blob_usage: `SELECT tenant_id, sum(greatest(size_bytes, 4096))::bigint AS bytes FROM blob
+      WHERE NOT is_removed GROUP BY tenant_id`,
+    person_suffix: `SELECT tenant_id, named.rank, named.suffix, user_id
+      FROM person CROSS JOIN LATERAL person_suffixes(user_id, display_name) AS named`,
+  },
+  'data-exchange': {
+    stored_file_usage: `SELECT tenant_id, sum(greatest(file_size_bytes, 4096))::bigint AS bytes FROM (
+        SELECT tenant_id, file_size_bytes, file_removed_at FROM import_job
+        UNION ALL SELECT tenant_id, file_size_bytes, file_removed_at FROM export_job) AS job
+      WHERE file_removed_at IS NULL AND file_size_bytes IS NOT NULL GROUP BY tenant_id`,
   },
 };
 
@@ -63,6 +79,10 @@ describe('the upgrade of a database of version 0.1.0', () => {
     }
     expect(after['executed_operation']!.length).toBeGreaterThan(0);
     expect(await operationsOf(upgraded)).toEqual(OPERATIONS[name]);
+    for (const [table, counted] of Object.entries(TOTALS[name] ?? {})) {
+      expect(after[table]).not.toEqual([]);
+      expect(after[table]).toEqual(await jsonOf(upgraded, counted));
+    }
     expect(await schemaOf(upgraded)).toEqual(await schemaOf(fresh));
     expect(await migrateService(upgraded.access, readMigrations(directory), releaseOf(name))).toEqual([]);
   });
@@ -138,6 +158,14 @@ const rowsOf = ({ asAdmin }: SavedDatabase): Promise<Record<string, Row[]>> =>
       found[name] = rows.map(({ row }) => row);
     }
     return found;
+  });
+
+const jsonOf = ({ asAdmin }: SavedDatabase, selection: string): Promise<Row[]> =>
+  asAdmin(async (client) => {
+    const { rows } = await client.query<{ row: Row }>(
+      `SELECT to_jsonb(t) AS row FROM (${selection}) AS t ORDER BY to_jsonb(t)::text`,
+    );
+    return rows.map(({ row }) => row);
   });
 
 const operationsOf = ({ asAdmin }: SavedDatabase): Promise<Record<string, unknown>> =>

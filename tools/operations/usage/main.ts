@@ -1,11 +1,38 @@
-import { resolveEndpoints, servicesWithDatabase } from '../events/endpoints.ts';
+import { resolveEndpoints, servicesWithDatabase } from './endpoints.ts';
+import { findOrphanFiles } from './orphan-files.ts';
+import { openStoredFiles } from './stored-files.ts';
 import { readTenantUsage, totalOf } from './tenant-usage.ts';
 
-const USAGE = 'npm run usage [-- tenant…]   what tenants store, in files and in rows of each service';
+const USAGE = `npm run usage [-- tenant…]              what tenants store, in files and in rows of each service
+npm run usage -- --orphans [--remove]   files older than a day that no row names; --remove removes them`;
 const MEGABYTE = 1_000_000;
+const DAY_MILLISECONDS = 86_400_000;
 
-/** `npm run usage`: how much each tenant stores, the most first. */
-async function main(tenants: readonly string[]): Promise<void> {
+/** `npm run usage`: how much each tenant stores, the most first, or which files nobody can read. */
+async function main(words: readonly string[]): Promise<void> {
+  if (words[0] === '--orphans' && words.slice(1).every((word) => word === '--remove'))
+    return showOrphans(words.length > 1);
+  return showUsage(words);
+}
+
+/** Lists the files of the blob store that no row names, and removes them where that is asked for. */
+async function showOrphans(removes: boolean): Promise<void> {
+  const endpoints = resolveEndpoints(process.env);
+  const files = await openStoredFiles(endpoints.blobUrl);
+  const before = new Date(Date.now() - DAY_MILLISECONDS);
+  let [count, bytes] = [0, 0];
+  for await (const orphans of findOrphanFiles(files, (service) => endpoints.adminUrlOf(service), before))
+    for (const orphan of orphans) {
+      if (removes) await files.remove(orphan.key);
+      console.log(`${orphan.key}  ${orphan.bytes} bytes, ${orphan.modifiedAt.toISOString()}`);
+      count++;
+      bytes += orphan.bytes;
+    }
+  const done = removes ? 'removed' : 'found; --remove removes them';
+  console.log(`${count} files that no row names, ${megabytes(bytes)}: ${done}`);
+}
+
+async function showUsage(tenants: readonly string[]): Promise<void> {
   if (tenants.some((tenant) => !/^[\da-f-]{36}$/i.test(tenant))) {
     console.error(USAGE);
     process.exitCode = 2;

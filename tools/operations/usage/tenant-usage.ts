@@ -59,7 +59,8 @@ export async function readTenantUsage(service: string, url: string): Promise<Ten
 export const totalOf = ({ fileBytes, rowBytes }: Omit<TenantUsage, 'tenantId'>): number =>
   fileBytes + rowBytes;
 
-async function requireAllRows(client: pg.Client): Promise<void> {
+/** @throws an error where row-level security binds the role of a connection */
+export async function requireAllRows(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ seesAll: boolean }>(
     `SELECT rolsuper OR rolbypassrls AS "seesAll" FROM pg_roles WHERE rolname = current_user`,
   );

@@ -17,19 +17,22 @@ export type Process = { readonly name: string; readonly variables: readonly Vari
 /** The variables of every process, from the schemas that parse them. */
 export async function readProcesses(): Promise<Process[]> {
   const services = discoverServices().filter(({ directory }) => existsSync(join(directory, 'src/config.ts')));
-  const modules = await Promise.all(
-    services.map(({ name }) => loadModule<object>(`apps/${name}/src/config.ts`)),
-  );
-  return services.map(({ name }, index) => {
-    const schemas = Object.values(modules[index] ?? {}).filter(isConfigSchema);
-    if (schemas.length !== 1) throw new Error(`apps/${name}/src/config.ts has to export one object schema`);
-    return { name, variables: Object.entries(schemas[0]!.shape).map(variableOf) };
-  });
+  const schemas = await Promise.all(services.map(({ name }) => configSchemaOf(name)));
+  return services.map(({ name }, index) => ({
+    name,
+    variables: Object.entries(schemas[index]!.shape).map(variableOf),
+  }));
 }
 
-type ConfigSchema = { readonly shape: Readonly<Record<string, z.ZodType>> };
+/** What parses the environment of the processes of a service. */
+export async function configSchemaOf(service: string): Promise<z.ZodObject> {
+  const path = `apps/${service}/src/config.ts`;
+  const schemas = Object.values(await loadModule<object>(path)).filter(isConfigSchema);
+  if (schemas.length !== 1) throw new Error(`${path} has to export one object schema`);
+  return schemas[0]!;
+}
 
-const isConfigSchema = (value: unknown): value is ConfigSchema =>
+const isConfigSchema = (value: unknown): value is z.ZodObject =>
   typeof value === 'object' && value !== null && 'shape' in value;
 
 function variableOf([name, schema]: [string, z.ZodType]): Variable {

@@ -61,13 +61,16 @@ function copyMigrations(folder: string): string[] {
   );
   const sources = [
     ...['migrate', 'migrate-service', 'access-from-environment', 'apply-migrations', 'grant-access'],
-    ...['migration-error', 'migration-files', 'provision', 'release'],
+    ...['index-statements', 'migration-error', 'provision', 'release', 'sql-statements', 'text-of-variable'],
   ].map((name) => `tools/operations/migrate/${name}.ts`);
   const platform = ['libs/runtime/migrations', 'libs/exchange/migrations'];
-  const launcher = ['paths', 'run', 'services'].map((name) => `tools/development/launcher/${name}.mjs`);
+  const development = [
+    ...['paths', 'run', 'services'].map((name) => `launcher/${name}.mjs`),
+    'build/migration-files.ts',
+  ].map((path) => `tools/development/${path}`);
   const released = 'tools/operations/migrate/released-0.1.0.json';
   const own = services.map((name) => `apps/${name}/prisma`);
-  for (const path of [...sources, released, ...launcher, ...platform, ...own]) {
+  for (const path of [...sources, released, ...development, ...platform, ...own]) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }\n');

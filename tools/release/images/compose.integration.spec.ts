@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { parse } from 'yaml';
+import { errorsOf } from '../configuration/errors-of';
 import { discoveredServices } from './discovered-services';
 import { readByCompose } from './read-by-compose';
 
@@ -33,6 +34,12 @@ const internalNetworks = Object.entries(compose.networks).flatMap(([name, { inte
   internal ? [name] : [],
 );
 const ours = Object.entries(containers).filter(([, { image }]) => image.startsWith('plinth/'));
+
+/** What variables of compose say where nothing else is said. */
+const withDefaults = (environment: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [name, /^\$\{\w+:-(.*)\}$/.exec(value)?.[1] ?? value]),
+  );
 
 describe('docker-compose.yml', () => {
   it('is a valid compose file', () => {
@@ -103,6 +110,17 @@ describe('docker-compose.yml', () => {
       expect(containers['gateway']?.environment?.['HTTP_SERVICES']).toContain(`${name}=http://${name}:8080`);
       expect(containers['gateway']?.environment?.['GRPC_SERVICES']).toContain(`${name}=${name}:9090`);
     }
+  });
+
+  it('gives every process an environment that it can be started with', () => {
+    const started = ours.map(([, { image, environment = {} }]) => [
+      /\/([^:]+):/.exec(image)![1]!,
+      { NODE_ENV: 'production', ...withDefaults(environment) },
+    ]) satisfies [string, Record<string, string>][];
+    const errors = errorsOf(started);
+    expect(ours.map(([name], index) => ({ name, errors: errors[index] }))).toEqual(
+      ours.map(([name]) => ({ name, errors: [] })),
+    );
   });
 
   it('gives every process its own secrets only, and binds no port that others of the network reach', () => {

@@ -1,12 +1,24 @@
 import { spawn, spawnSync, execFileSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
+import { renderKustomization } from '@plinth/testing/kustomize';
 import { prepareCode } from '@plinth/testing/prepare-code';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
+import { parseAllDocuments } from 'yaml';
+import { discoveredServices } from './discovered-services';
+import { givenToPod, inRenderedSecrets, type Given, type Rendered } from './given-to-pod';
 
 const root = join(__dirname, '../../..');
 const node = join(root, 'node_modules/.bin/node');
@@ -26,7 +38,12 @@ const secrets = {
  * Runs a command in the image as a container would: of the machine only its libraries and Node.js, only /tmp writable,
  * as another user without rights, without a shell, without environment.
  */
-function runInImage(image: string, command: string[], environment: Record<string, string>): ChildProcess {
+function runInImage(
+  image: string,
+  command: string[],
+  environment: Record<string, string>,
+  files: Given['files'] = {},
+): ChildProcess {
   const mounts = ['/usr', '/etc/ssl'].flatMap((path) => ['--ro-bind-try', path, path]);
   const links = ['bin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]);
   const variables = Object.entries({ NODE_ENV: 'production', ...environment });
@@ -37,6 +54,7 @@ function runInImage(image: string, command: string[], environment: Record<string
       ...['--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--as-pid-1', '--clearenv'],
       ...[...mounts, ...links, '--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
       ...['--ro-bind', realNode(), '/runtime/node', '--ro-bind', place(image), '/app', '--chdir', '/app'],
+      ...Object.entries(files).flatMap(([path, text]) => ['--ro-bind', fileWith(text), path]),
       ...['--remount-ro', '/'],
       ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
       ...['--', '/runtime/node', '--enable-source-maps', ...command],
@@ -44,6 +62,15 @@ function runInImage(image: string, command: string[], environment: Record<string
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
 }
+
+/** A file as Secrets are mounted, which often ends with a line break. */
+function fileWith(text: string): string {
+  const path = join(images, 'mounted', String(mounted++));
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `${text}\n`);
+  return path;
+}
+let mounted = 0;
 
 const realNode = () => run('-p', 'process.execPath').trim();
 
@@ -53,15 +80,33 @@ if (!cage)
     'NOT TESTED: images run read-only and as an unprivileged user; bubblewrap does not work here.\n',
   );
 
+const overlay = renderKustomization('k8s/overlays/dev');
+const manifests = parseAllDocuments(overlay ?? '').map((document) => document.toJS() as Rendered);
+const cageAndOverlay = cage && overlay !== undefined;
+
+/**
+ * What Kubernetes gives a container of the overlay for development, with other addresses.
+ * @param workload
+ * @param addresses by the variable that has one, or names its file
+ */
+function givenBy(workload: string, addresses: Record<string, string>): Given {
+  const found = manifests.find(
+    ({ kind, metadata }) => metadata.name === workload && kind !== 'ServiceAccount',
+  )!;
+  const { variables, files } = givenToPod(found, manifests, inRenderedSecrets(manifests));
+  for (const [variable, address] of Object.entries(addresses)) {
+    const path = variables[`${variable}_FILE`];
+    if (path === undefined) variables[variable] = address;
+    else files[path] = address;
+  }
+  return { variables, files };
+}
+
 const running: ChildProcess[] = [];
 
-async function start(image: string, environment: Record<string, string>) {
-  const child = runInImage(image, ['main.js'], {
-    HTTP_PORT: '0',
-    GRPC_PORT: '0',
-    ADMIN_PORT: '0',
-    ...environment,
-  });
+async function start(image: string, { variables, files }: Given) {
+  const ports = { HTTP_PORT: '0', GRPC_PORT: '0', ADMIN_PORT: '0', HTTP_HOST: '127.0.0.1' };
+  const child = runInImage(image, ['main.js'], { ...variables, ...ports }, files);
   running.push(child);
   let output = '';
   child.stdout?.on('data', (chunk) => (output += chunk));
@@ -99,17 +144,11 @@ describe('the image of a service', () => {
     );
   });
 
-  (cage ? it : it.skip)(
-    'runs as an unprivileged user on a read-only file system, and stops on SIGTERM',
+  (cageAndOverlay ? it : it.skip)(
+    'runs as an unprivileged user on a read-only file system with what Kubernetes gives it, and stops on SIGTERM',
     async () => {
-      const { natsUrl } = infrastructure();
-      const environment = {
-        ...secrets,
-        NATS_URL: natsUrl,
-        DATABASE_URL_SETTINGS: settings.url,
-        HTTP_HOST: '127.0.0.1',
-      };
-      const { child, admin, output } = await start('settings', { ...environment, NODE_ENV: 'development' });
+      const addresses = { NATS_URL: infrastructure().natsUrl, DATABASE_URL_SETTINGS: settings.url };
+      const { child, admin, output } = await start('settings', givenBy('settings-main', addresses));
 
       const health = runInImage('settings', ['healthcheck.mjs'], { ADMIN_PORT: admin });
       expect(await once(health, 'exit')).toEqual([0, null]);
@@ -148,16 +187,40 @@ describe('the image of the gateway', () => {
 });
 
 describe('the image of migrations', () => {
-  (cage ? it : it.skip)('migrates a database, and reports one that is migrated already', async () => {
-    assemble('migrate');
-    const owner = { MIGRATE_DATABASE_URL_SETTINGS: settings.adminUrl, DATABASE_URL_SETTINGS: settings.url };
-    const child = runInImage('migrate', ['main.js', 'settings'], owner);
-    let output = '';
-    child.stdout?.on('data', (chunk) => (output += chunk));
+  (cageAndOverlay ? it : it.skip)(
+    'makes and migrates databases with what the job of Kubernetes gives it, and reports those that are migrated',
+    async () => {
+      assemble('migrate');
+      const services = discoveredServices().filter(({ hasDatabase }) => hasDatabase);
+      const databases = await Promise.all(services.map(({ name }) => createTestDatabase(name)));
+      const contacts = services.findIndex(({ name }) => name === 'contacts');
+      await databases[contacts]!.drop();
+      const addresses = services.map(({ name }, index) => [
+        `DATABASE_URL_${name.toUpperCase().replaceAll('-', '_')}`,
+        databases[index]!.url,
+      ]);
+      const { variables, files } = givenBy('migrate', {
+        ...Object.fromEntries(addresses),
+        MIGRATE_DATABASE_URL: infrastructure().postgresUrl,
+      });
 
-    expect(await once(child, 'exit')).toEqual([0, null]);
-    expect(output).toBe('settings: up to date\n');
-  });
+      const child = runInImage('migrate', ['main.js'], variables, files);
+      let output = '';
+      child.stdout?.on('data', (chunk) => (output += chunk));
+      child.stderr?.on('data', (chunk) => (output += chunk));
+      const exit = await once(child, 'exit');
+      await Promise.all(databases.map((database) => database.drop()));
+
+      expect(output.trim().split('\n').sort()).toEqual(
+        services.map(({ name }) =>
+          name === 'contacts'
+            ? expect.stringMatching(/^contacts: applied .*20\d{12}_/)
+            : `${name}: up to date`,
+        ),
+      );
+      expect(exit).toEqual([0, null]);
+    },
+  );
 });
 
 describe('the Dockerfile', () => {

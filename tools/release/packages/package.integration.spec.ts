@@ -6,7 +6,7 @@ import { chmod, copyFile, mkdtemp, readFile, rename, rm, writeFile } from 'node:
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { newId } from '@plinth/kernel/uuid';
@@ -50,13 +50,24 @@ const PUBLISH_MILLISECONDS_MAX = 600_000;
 
 describe('a release of the packages', () => {
   it('takes its version and its change log from the scopes of commits', async () => {
-    if (!(await hasHistory())) return notTested('a release; this is no clone with its history.');
-    const { stdout } = await nx('release', '--dry-run', '--first-release', '--skip-publish');
+    const history = await mkdtemp(join(tmpdir(), 'plinth-history-'));
+    try {
+      const environment = await shortHistory(history, [
+        { folder: 'libs/sdk/src', message: 'sdk: call every endpoint by its contract' },
+        { folder: 'libs/contracts/src', message: 'contracts: tell who read what' },
+        { folder: 'apps/gateway/src', message: 'gateway: compare tokens in constant time' },
+      ]);
+      if (environment === undefined) return notTested('a release; this is no clone with its history.');
+      const { stdout } = await nx(environment, 'release', '--dry-run', '--first-release', '--skip-publish');
 
-    expect(stdout).toMatch(/New version \d+\.\d+\.\d+ written to manifest: libs\/sdk\/package\.json/);
-    expect(stdout).toMatch(/New version \d+\.\d+\.\d+ written to manifest: apps\/cli\/package\.json/);
-    expect(stdout).toContain('+ ### The interface');
-    expect(stdout).toContain('+ - call every endpoint by its contract');
+      expect(stdout).toMatch(/New version \d+\.\d+\.\d+ written to manifest: libs\/sdk\/package\.json/);
+      expect(stdout).toMatch(/New version \d+\.\d+\.\d+ written to manifest: apps\/cli\/package\.json/);
+      expect(stdout).toMatch(/^\+ ### The interface\n\+ *\n\+ - tell who read what/m);
+      expect(stdout).toMatch(/^\+ ### The client\n\+ *\n\+ - call every endpoint by its contract/m);
+      expect(stdout).not.toContain('constant time');
+    } finally {
+      await rm(history, { recursive: true });
+    }
   });
 });
 
@@ -162,14 +173,55 @@ describe('the published packages, in a project that knows nothing of this one', 
   });
 });
 
-const hasHistory = (): Promise<boolean> =>
-  run('git', ['rev-parse', '--is-shallow-repository'], { cwd: root }).then(
-    ({ stdout }) => stdout.trim() === 'false',
-    () => false,
+/**
+ * A history of few commits, each of which adds a folder of this project as it is: Nx asks of each commit since the last
+ * release whom it concerns, and the history of this project, which has none yet, grows.
+ * @param folder where it is stored
+ * @returns the environment in which git, and whoever calls it, sees this history; undefined where there is no git
+ */
+async function shortHistory(
+  folder: string,
+  commits: readonly { folder: string; message: string }[],
+): Promise<NodeJS.ProcessEnv | undefined> {
+  const inRoot = { cwd: root };
+  const [tree, objects] = await Promise.all(
+    [
+      ['rev-parse', 'HEAD^{tree}'],
+      ['rev-parse', '--git-path', 'objects'],
+    ].map((args) => run('git', args, inRoot)),
+  ).then(
+    (outputs) => outputs.map(({ stdout }) => stdout.trim()),
+    () => [],
   );
+  if (tree === undefined || objects === undefined) return undefined;
+  await run('git', ['init', '--quiet', '--bare', '--initial-branch=main', folder]);
+  await writeFile(join(folder, 'objects', 'info', 'alternates'), `${resolve(root, objects)}\n`);
+  const person = { NAME: 'Ada', EMAIL: 'ada@example.com' };
+  const env = {
+    ...process.env,
+    ...Object.fromEntries(
+      Object.entries(person).flatMap(([what, value]) => [
+        [`GIT_AUTHOR_${what}`, value],
+        [`GIT_COMMITTER_${what}`, value],
+      ]),
+    ),
+    GIT_DIR: folder,
+    GIT_WORK_TREE: root,
+  };
+  const git = async (...args: string[]) => (await run('git', args, { cwd: root, env })).stdout.trim();
+  let parent: string[] = [];
+  for (const [index, { message }] of [{ message: 'workspace: begin' }, ...commits].entries()) {
+    await git('read-tree', tree);
+    const missing = commits.slice(index).map((commit) => commit.folder);
+    if (missing.length > 0) await git('rm', '-r', '--cached', '--quiet', ...missing);
+    parent = ['-p', await git('commit-tree', await git('write-tree'), ...parent, '-m', message)];
+  }
+  await git('update-ref', 'HEAD', parent[1]!);
+  return env;
+}
 
-const nx = (...args: string[]) =>
-  run(join(programs, 'nx'), args, { cwd: root, env: { ...process.env, FORCE_COLOR: '0' } });
+const nx = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+  run(join(programs, 'nx'), args, { cwd: root, env: { ...env, FORCE_COLOR: '0' } });
 
 /** Packs and publishes as a release does, to the registry that npm's own configuration names. */
 async function publish(registry: NpmRegistry, folder: string): Promise<void> {

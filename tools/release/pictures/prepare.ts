@@ -14,9 +14,12 @@ type Clients = Record<keyof typeof people, Client>;
 
 /** What the pictures show, made through the public interface. */
 export interface Prepared {
-  /** An import whose columns are to be confirmed, and one whose rows are to be checked. */
+  /** An import whose columns are to be confirmed, one whose rows are to be checked, and one that has ended. */
   uploadedImport: string;
   mappedImport: string;
+  endedImport: string;
+  /** An export whose file is there. */
+  exportJob: string;
   /** Removes what a page copies, so that another page can copy it. */
   removeInvoice(): Promise<void>;
 }
@@ -26,15 +29,17 @@ export async function prepare(clients: Clients): Promise<Prepared> {
   await prepareWorkflow(clients);
   await prepareApproval(clients);
   await prepareTemplates(clients);
-  const ended = await mapImport(clients);
-  await clients.ada.call('POST', `/imports/${ended}/execute`, { body: {}, expect: [202] });
-  await untilEnded(clients, `/imports/${ended}`);
+  const endedImport = await mapImport(clients, 'companies-2025.csv');
+  await clients.ada.call('POST', `/imports/${endedImport}/execute`, { body: {}, expect: [202] });
+  await untilEnded(clients, `/imports/${endedImport}`);
   const body = { definitionName: 'Contacts.Companies', format: 'xlsx' };
   const { body: job } = await clients.ada.call('POST', '/exports/jobs', { body, expect: [202] });
   await untilEnded(clients, `/exports/jobs/${job.id}`);
   return {
-    mappedImport: await mapImport(clients),
-    uploadedImport: await uploadCompanies(clients),
+    mappedImport: await mapImport(clients, 'companies-2026.csv'),
+    uploadedImport: await uploadCompanies(clients, 'suppliers.csv'),
+    endedImport,
+    exportJob: job.id,
     removeInvoice: async () => {
       for (const culture of cultures)
         await clients.ada.call('DELETE', `/templates/invoice?culture=${culture}`, { expect: [204, 404] });
@@ -46,8 +51,13 @@ async function untilEnded({ ada }: Clients, path: string): Promise<void> {
   while ((await ada.call('GET', path)).body.completedAt === null) await pause(500);
 }
 
-const uploadCompanies = ({ ada }: Clients): Promise<string> =>
-  uploadedImport(ada, 'Contacts.Companies', new Blob([new Uint8Array(companiesFile())]), 'companies.csv');
+/** Uploads the companies, and finds out which column is which. */
+async function uploadCompanies({ ada }: Clients, fileName: string): Promise<string> {
+  const file = new Blob([new Uint8Array(companiesFile())]);
+  const id = await uploadedImport(ada, 'Contacts.Companies', file, fileName);
+  await ada.call('POST', `/imports/${id}/preview`);
+  return id;
+}
 
 const propertyOf = {
   'Customer no.': 'externalId',
@@ -60,9 +70,8 @@ const propertyOf = {
   'E-mail': 'email',
 };
 
-async function mapImport(clients: Clients): Promise<string> {
-  const id = await uploadCompanies(clients);
-  await clients.ada.call('POST', `/imports/${id}/preview`);
+async function mapImport(clients: Clients, fileName: string): Promise<string> {
+  const id = await uploadCompanies(clients, fileName);
   const mappings = Object.entries(propertyOf).map(([sourceColumn, targetProperty]) => ({
     sourceColumn,
     targetProperty,
@@ -114,6 +123,8 @@ async function prepareWorkflow({ ada, grace, emile }: Clients): Promise<void> {
 async function prepareApproval({ grace, emile }: Clients): Promise<void> {
   await grace.call('GET', '/notifications');
   const path = '/workflow/Invoice/2026-1042';
+  const { body: approvals } = await grace.call('GET', '/workflow/approvals');
+  if (approvals.items.some(({ entityId }: { entityId: string }) => entityId === '2026-1042')) return;
   const move = (targetState: string, comment?: string) =>
     emile.call('POST', `${path}/transition`, { body: { targetState, comment } });
   await move('Submitted');

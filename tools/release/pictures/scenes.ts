@@ -1,28 +1,44 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { people, Prepared } from './prepare.ts';
 
 export interface Scene {
-  /** Of the picture. */
+  /** Of the page, in the names of its pictures. */
   name: string;
   /** Who looks; Ada unless said. */
   person?: keyof typeof people;
   /** Somebody in the tenant of the operators. */
   isOperator?: boolean;
-  isDark?: boolean;
   /** The language of the browser; English unless said. */
   locale?: string;
-  width?: number;
-  height?: number;
+  /** What shows a language needs no dark and no narrow picture. */
+  isLightOnly?: boolean;
   /** Leads to what is shown, and returns when it is there. */
   open(page: Page, prepared: Prepared): Promise<void>;
 }
 
-const NARROW = { width: 360, height: 760 };
+/** How every page is looked at; its picture in light has the name of the page alone. */
+const looks = [
+  { suffix: '', colorScheme: 'light', width: 1_280, longest: 1_120 },
+  { suffix: '-dark', colorScheme: 'dark', width: 1_280, longest: 1_120 },
+  { suffix: '-narrow', colorScheme: 'light', width: 360, longest: 1_800 },
+] as const;
 
-/** Every picture of the console in the documentation. */
+export type Look = (typeof looks)[number];
+
+export const looksAt = ({ isLightOnly = false }: Scene): readonly Look[] =>
+  isLightOnly ? looks.slice(0, 1) : looks;
+
+/** Every page of the console, and states of them that look like pages of their own. */
 export const scenes: readonly Scene[] = [
-  { name: 'imports-narrow', ...NARROW, open: openList('imports') },
-  { name: 'exports-narrow', ...NARROW, isDark: true, open: openList('exports') },
+  { name: 'sign-in', open: openSignIn },
+  { name: 'imports', open: opens('/imports', anyRow) },
+  {
+    name: 'new-import',
+    open: async (page) => {
+      await page.goto('/console/imports/new');
+      await page.getByRole('radiogroup').getByText('Companies', { exact: true }).click();
+    },
+  },
   {
     name: 'import-columns',
     open: async (page, { uploadedImport }) => {
@@ -31,30 +47,42 @@ export const scenes: readonly Scene[] = [
       await page.getByText('Château Lacoste').first().waitFor();
     },
   },
-  { name: 'import-check-dark', isDark: true, open: openCheck },
-  { name: 'import-check-narrow', ...NARROW, height: 1_780, open: openCheck },
+  {
+    name: 'import-check',
+    open: async (page, { mappedImport }) => {
+      await page.goto(`/console/imports/${mappedImport}`);
+      await page.getByText('4 rows have errors').waitFor();
+    },
+  },
   {
     name: 'import-result',
-    open: async (page) => {
-      await page.goto('/console/imports');
-      await page
-        .getByRole('row')
-        .filter({ hasText: 'Completed with errors' })
-        .getByRole('link')
-        .first()
-        .click();
+    open: async (page, { endedImport }) => {
+      await page.goto(`/console/imports/${endedImport}`);
       await page.getByText('Imported, but for 4 rows').waitFor();
     },
   },
-  { name: 'export', height: 1_060, open: openNewExport },
-  { name: 'export-narrow', ...NARROW, height: 1_790, isDark: true, open: openNewExport },
-  { name: 'approvals-french', person: 'grace', locale: 'fr-FR', height: 800, open: openApprovals },
-  { name: 'entity-dark', isDark: true, open: openEntity },
-  { name: 'entity-french', locale: 'fr-FR', height: 860, open: openEntity },
-  { name: 'entity-narrow', ...NARROW, height: 1_200, open: openEntity },
-  { name: 'settings-dark', isDark: true, open: openSettings },
-  { name: 'settings-narrow', ...NARROW, open: openSettings },
-  { name: 'localization', open: openLocalization },
+  { name: 'exports', open: opens('/exports', anyRow) },
+  { name: 'new-export', open: openNewExport },
+  {
+    name: 'export-ready',
+    open: async (page, { exportJob }) => {
+      await page.goto(`/console/exports/${exportJob}`);
+      await page.getByRole('button', { name: 'Download' }).waitFor();
+    },
+  },
+  { name: 'approvals', person: 'grace', open: openApprovals },
+  { name: 'approvals-french', person: 'grace', locale: 'fr-FR', isLightOnly: true, open: openApprovals },
+  { name: 'entity', open: openEntity },
+  { name: 'entity-french', locale: 'fr-FR', isLightOnly: true, open: openEntity },
+  { name: 'notifications', open: opens('/notifications', (page) => page.getByText('mentioned you')) },
+  { name: 'settings', open: opens('/settings', anyArticle) },
+  { name: 'settings-of-the-tenant', open: opens('/settings?level=tenant', anyArticle) },
+  {
+    name: 'localization',
+    open: opens('/localization', (page) => page.getByRole('grid').getByRole('row').nth(5)),
+  },
+  { name: 'templates', open: opens('/templates', anyRow) },
+  { name: 'new-template', open: opens('/new-template', (page) => page.getByRole('textbox')) },
   {
     name: 'template-gallery',
     open: async (page) => {
@@ -63,10 +91,15 @@ export const scenes: readonly Scene[] = [
       await page.getByRole('main').locator('iframe').first().waitFor();
     },
   },
+  {
+    name: 'gallery-template',
+    open: opens('/template-gallery/invoice', (page) =>
+      page.getByRole('main').frameLocator('iframe').getByRole('heading', { name: 'Invoice 2026-0417' }),
+    ),
+  },
   { name: 'template-editor', open: openEditor },
   {
-    name: 'template-pdf-dark',
-    isDark: true,
+    name: 'template-pdf',
     open: async (page, prepared) => {
       await openEditor(page, prepared);
       const preview = page.getByRole('region', { name: 'Preview' });
@@ -80,43 +113,54 @@ export const scenes: readonly Scene[] = [
       await openEditor(page, prepared);
       await page.getByRole('link', { name: 'Languages' }).click();
       const french = page.getByRole('region', { name: 'Français' }).first();
+      await french.scrollIntoViewIfNeeded();
       await french.frameLocator('iframe').getByText('Échéance').waitFor();
     },
   },
-  { name: 'templates-narrow', ...NARROW, open: openList('templates') },
   {
     name: 'template-categories',
-    height: 700,
     open: async (page) => {
       await page.goto('/console/template-categories');
       await page.getByRole('button', { name: 'Rename Letters' }).click();
       await page.getByRole('table').getByRole('textbox').waitFor();
     },
   },
+  { name: 'workflows', open: opens('/workflows', (page) => page.getByRole('link', { name: 'Loan' })) },
   {
     name: 'workflow-editor',
-    height: 1_120,
     open: async (page) => {
       await page.goto('/console/workflows/Loan');
       await page.getByRole('button', { name: 'Grant', exact: true }).click();
       await page.getByRole('textbox', { name: 'Name of the transition' }).waitFor();
     },
   },
-  { name: 'operations', isOperator: true, height: 1_110, open: openOperations },
-  { name: 'operations-dark', isOperator: true, isDark: true, height: 1_110, open: openOperations },
-  { name: 'operations-narrow', isOperator: true, ...NARROW, height: 1_240, open: openOperations },
+  {
+    name: 'operations',
+    isOperator: true,
+    open: opens('/operations', (page) => page.getByRole('img', { name: /^Requests per minute/ })),
+  },
 ];
 
-function openList(area: 'imports' | 'exports' | 'templates'): Scene['open'] {
+/** Opens an address, and waits for something that is there when the page is. */
+function opens(address: string, there: (page: Page) => Locator): Scene['open'] {
   return async (page) => {
-    await page.goto(`/console/${area}`);
-    await page.getByRole('table').getByRole('link').first().waitFor();
+    await page.goto(`/console${address}`);
+    await there(page).first().waitFor();
   };
 }
 
-async function openCheck(page: Page, { mappedImport }: Prepared): Promise<void> {
-  await page.goto(`/console/imports/${mappedImport}`);
-  await page.getByText('4 rows have errors').waitFor();
+function anyRow(page: Page): Locator {
+  return page.getByRole('table').getByRole('link');
+}
+
+function anyArticle(page: Page): Locator {
+  return page.getByRole('article');
+}
+
+async function openSignIn(page: Page): Promise<void> {
+  await page.evaluate(() => sessionStorage.clear());
+  await page.goto('/console/sign-in');
+  await page.getByRole('button', { name: 'Ada Lovelace' }).first().waitFor();
 }
 
 async function openNewExport(page: Page): Promise<void> {
@@ -140,7 +184,7 @@ async function openApprovals(page: Page): Promise<void> {
   const request = page.getByRole('article').filter({ hasText: 'Due on Friday' }).first();
   await request.getByRole('textbox').waitFor();
   await request.getByRole('button', { expanded: false }).click();
-  await request.getByRole('heading', { name: 'Historique' }).waitFor();
+  await request.getByRole('heading', { name: /^(History|Historique)$/ }).waitFor();
 }
 
 async function openEntity(page: Page): Promise<void> {
@@ -149,17 +193,7 @@ async function openEntity(page: Page): Promise<void> {
   await page.getByRole('img', { name: /Loan/ }).waitFor();
 }
 
-async function openSettings(page: Page): Promise<void> {
-  await page.goto('/console/settings');
-  await page.getByRole('article').first().waitFor();
-}
-
-async function openLocalization(page: Page): Promise<void> {
-  await page.goto('/console/localization');
-  await page.getByRole('grid').getByRole('row').nth(5).waitFor();
-}
-
-/** The invoice of the gallery, copied in every language. */
+/** The invoice of the gallery, copied in every language by the page, which brings its sample data along. */
 async function openEditor(page: Page, { removeInvoice }: Prepared): Promise<void> {
   await removeInvoice();
   await page.goto('/console/template-gallery/invoice');
@@ -168,10 +202,7 @@ async function openEditor(page: Page, { removeInvoice }: Prepared): Promise<void
   await copy.click();
   await page.getByRole('button', { name: 'Save' }).waitFor();
   const preview = page.getByRole('region', { name: 'Preview' });
+  // It is loaded where it is in sight.
+  await preview.evaluate((section) => section.scrollIntoView({ block: 'center' }));
   await preview.frameLocator('iframe').getByRole('heading', { name: 'Invoice 2026-0417' }).waitFor();
-}
-
-async function openOperations(page: Page): Promise<void> {
-  await page.goto('/console/operations');
-  await page.getByRole('img', { name: /^Requests per minute/ }).waitFor();
 }

@@ -136,12 +136,16 @@ const downloading = (bytes: number) => async (target: Target) => {
   return () => received(send('GET', `/blobs/${id}`));
 };
 
+const ZONES = ['Europe/Paris', 'Europe/Rome', 'Europe/Berlin', 'Europe/Vienna'];
+
 const writing = (filler: number) => async (target: Target) => {
   const send = await signIn(target);
+  let written = 0;
   return () =>
     received(
       send('PUT', '/settings/user/Service.Timing.PreferredTimezone', {
-        body: { value: 'Europe/Paris', filler: 'x'.repeat(filler) },
+        // What is there already would change nothing.
+        body: { value: ZONES[written++ % ZONES.length], filler: 'x'.repeat(filler) },
         headers: { 'idempotency-key': randomUUID() },
       }),
     );

@@ -32,7 +32,10 @@ export async function watchWaiting(
   };
 }
 
-/** How late the event loop of a process was since the last look, by two samples a second; empty where it has none. */
+/**
+ * How late the event loop of a process was since the last look; empty where it has none. It is sampled twice a second, and
+ * less often while it rests.
+ */
 async function eventLoopLagOf({ metricsUrl }: BenchTarget['processes'][number]): Promise<string> {
   if (metricsUrl === undefined) return '';
   const metrics = await (await fetch(metricsUrl)).text();

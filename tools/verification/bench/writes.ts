@@ -159,9 +159,8 @@ export async function benchWrites(target: BenchTarget, options: WritesOptions): 
       report({ job: `${write.name}, 16 clients, the first seconds`, ...described(cold) });
       await load.warmUp(write);
       for (const clients of options.clients) {
-        const measured = await load.platform(write, clients);
+        const { measured, keyed } = await load.withoutAndWithKey(write, clients);
         const compared = write.reference && (await load.reference(write.reference, clients));
-        const keyed = await load.platform(write, clients, true);
         report({ job: `${write.name}, ${clients} clients`, ...described(measured, compared) });
         report({ job: `${write.name}, ${clients} clients, with a key`, ...described(keyed, measured) });
       }
@@ -192,6 +191,14 @@ async function startReference(target: BenchTarget): Promise<Reference> {
 
 type Once = (client: number, number: number) => Promise<void>;
 
+/** What some seconds of requests took. */
+interface Fired {
+  milliseconds: number;
+  /** Of each request. */
+  times: number[];
+  usages: readonly ProcessUsage[];
+}
+
 interface Measured {
   perSecond: number;
   p50: number;
@@ -207,7 +214,8 @@ async function startLoad(
 ): Promise<{
   setUp: (write: Write) => Promise<void>;
   warmUp: (write: Write) => Promise<void>;
-  platform: (write: Write, clients: number, isKeyed?: boolean) => Promise<Measured>;
+  platform: (write: Write, clients: number) => Promise<Measured>;
+  withoutAndWithKey: (write: Write, clients: number) => Promise<{ measured: Measured; keyed: Measured }>;
   reference: (callOf: (number: number) => Call, clients: number) => Promise<Measured>;
   close: () => Promise<void>;
 }> {
@@ -256,16 +264,16 @@ async function startLoad(
     clients: number,
     watched: readonly NamedProcess[],
     once: Once,
-    last = Number.POSITIVE_INFINITY,
-  ): Promise<Measured> => {
+    { forSeconds = seconds, last = Number.POSITIVE_INFINITY } = {},
+  ): Promise<Fired> => {
     const usedSince = watchProcesses(watched);
     const startedAt = performance.now();
-    const endsAt = startedAt + seconds * 1_000;
+    const endsAt = startedAt + forSeconds * 1_000;
     const times = await inTurns(clients, () => number < last && performance.now() < endsAt, once);
-    const perSecond = (times.length * 1_000) / (performance.now() - startedAt);
+    const milliseconds = performance.now() - startedAt;
     // What follows from the writes belongs to their cost.
     await new Promise((resolve) => setTimeout(resolve, SETTLING_MILLISECONDS));
-    return { perSecond, ...percentiles(times), cpu: perRequest(usedSince(), times.length) };
+    return { milliseconds, times, usages: usedSince() };
   };
 
   const sendTo = (token: string, call: Call, headers: Record<string, string> = {}) =>
@@ -283,6 +291,20 @@ async function startLoad(
         write.platform(count),
         isKeyed(count) ? { 'idempotency-key': randomUUID() } : {},
       );
+
+  const firePlatform = async (
+    write: Write,
+    clients: number,
+    { forSeconds = seconds, isKeyed = false } = {},
+  ): Promise<Fired> => {
+    const last = await prepare(write, forSeconds * PREPARED_PER_SECOND);
+    return fire(
+      clients,
+      processes,
+      onPlatform(write, () => isKeyed),
+      { forSeconds, last },
+    );
+  };
 
   /** Does what comes before the next requests; returns how many there may be. */
   const prepare = async ({ before }: Write, requests: number): Promise<number> => {
@@ -316,21 +338,37 @@ async function startLoad(
         onPlatform(write, (count) => count % 2 === 0),
       );
     },
-    platform: async (write, clients, isKeyed = false) =>
-      fire(
-        clients,
-        processes,
-        onPlatform(write, () => isKeyed),
-        await prepare(write, seconds * PREPARED_PER_SECOND),
-      ),
-    reference: (callOf, clients) =>
-      fire(clients, [reference, ...processes.filter(({ name }) => name === 'postgres')], (_, count) =>
-        send(pools.reference, callOf(count), {}),
-      ),
+    platform: async (write, clients) => measuredOf([await firePlatform(write, clients)]),
+    withoutAndWithKey: async (write, clients) => {
+      const fired = { without: [] as Fired[], with: [] as Fired[] };
+      for (const isKeyed of [false, true, true, false])
+        fired[isKeyed ? 'with' : 'without'].push(
+          await firePlatform(write, clients, { forSeconds: seconds / 2, isKeyed }),
+        );
+      return { measured: measuredOf(fired.without), keyed: measuredOf(fired.with) };
+    },
+    reference: async (callOf, clients) =>
+      measuredOf([
+        await fire(clients, [reference, ...processes.filter(({ name }) => name === 'postgres')], (_, count) =>
+          send(pools.reference, callOf(count), {}),
+        ),
+      ]),
     close: async () => {
       await Promise.all([pools.platform.close(), pools.reference.close()]);
     },
   };
+}
+
+function measuredOf(fired: readonly Fired[]): Measured {
+  const times = fired.flatMap((one) => one.times);
+  const milliseconds = fired.reduce((sum, one) => sum + one.milliseconds, 0);
+  const names = fired[0]!.usages.map(({ name }) => name);
+  const secondsOf = (name: string): number =>
+    fired.reduce((sum, { usages }) => sum + usages.find((one) => one.name === name)!.cpuSeconds, 0);
+  const cpu = names
+    .map((name) => ({ name, milliseconds: (secondsOf(name) * 1_000) / times.length }))
+    .sort((left, right) => right.milliseconds - left.milliseconds);
+  return { perSecond: (times.length * 1_000) / milliseconds, ...percentiles(times), cpu };
 }
 
 function percentiles(times: number[]): { p50: number; p99: number } {
@@ -338,9 +376,6 @@ function percentiles(times: number[]): { p50: number; p99: number } {
   const at = (part: number) => sorted[Math.floor(sorted.length * part)] ?? 0;
   return { p50: at(0.5), p99: at(0.99) };
 }
-
-const perRequest = (usages: readonly ProcessUsage[], requests: number): Measured['cpu'] =>
-  usages.map(({ name, cpuSeconds }) => ({ name, milliseconds: (cpuSeconds * 1_000) / requests }));
 
 function described(measured: Measured, compared?: Measured): Omit<BenchLine, 'job'> {
   const total = sumOf(measured);
@@ -352,7 +387,9 @@ function described(measured: Measured, compared?: Measured): Omit<BenchLine, 'jo
     ...(compared && { reference: rates(compared), ratio: measured.perSecond / compared.perSecond }),
     details: [
       `${total.toFixed(2)} ms of processor time: ${parts.join(', ')}` +
-        (compared ? `; beside it ${sumOf(compared).toFixed(2)}` : ''),
+        (compared
+          ? `; beside it ${sumOf(compared).toFixed(2)} (${(total / sumOf(compared)).toFixed(2)})`
+          : ''),
     ],
   };
 }

@@ -38,6 +38,23 @@ export async function notifiedOf(client: Client): Promise<string[]> {
   return notified;
 }
 
+/**
+ * A user's newest 5,000 notifications are kept. Entries that were written side by side are notified of in another order than
+ * that of their responses.
+ */
+const KEPT_FOR_CERTAIN = 4_900;
+
+/** Fails where a person was not notified of an entry although nobody has removed that, or was notified twice. */
+export async function requireNotifiedOnce(client: Client, written: readonly string[]): Promise<true> {
+  const notified = await notifiedOf(client);
+  const [known, wanted] = [new Set(notified), new Set(written)];
+  const missing = written.slice(-KEPT_FOR_CERTAIN).filter((id) => !known.has(id));
+  const unknown = [...known].filter((id) => !wanted.has(id));
+  const doubled = notified.length - known.size;
+  if (missing.length === 0 && unknown.length === 0 && doubled === 0) return true;
+  throw new Error(`Of ${written.length} entries: ${JSON.stringify({ missing, unknown, doubled })}`);
+}
+
 /** Follows a person's stream of notifications, opened again whenever it ends. */
 export function followNotifications(url: string, token: string) {
   const notified = new Set<string>();

@@ -13,6 +13,11 @@ export const LIMITED = {
   NODE_OPTIONS: pods?.get('settings')?.nodeOptions ?? '',
   RATE_LIMITS: JSON.stringify({ default: { user: 1e9, tenant: 1e9, address: 1e9 } }),
 };
+/**
+ * Starts of jobs that were lost with a killed process are looked for every fifth time. The small campaigns would wait for
+ * that most of their time; the large ones have the usual setting.
+ */
+const IMPATIENT = { EXCHANGE_SWEEP_SECONDS: '1' };
 const READY_MILLISECONDS_MAX = 120_000;
 
 /**
@@ -20,7 +25,7 @@ const READY_MILLISECONDS_MAX = 120_000;
  * ready: who had the platform before may have killed some at last.
  */
 export async function limitedPlatform(): Promise<SharedPlatform> {
-  const platform = await sharedPlatform('faults', LIMITED);
+  const platform = await sharedPlatform('faults', { ...LIMITED, ...IMPATIENT });
   await eventually(() => areReady(platform.dataDirectory), READY_MILLISECONDS_MAX);
   return platform;
 }

@@ -36,11 +36,19 @@ const reads: LoadRequest[] = [
   '/contacts',
 ].map((path) => ({ method: 'GET', path }));
 
+/** What is there already would change nothing: each of these writes counts alone, so that it never says the same twice. */
+let cultureWrites = 0;
+let textWrites = 0;
+const cultures = ['fr', 'en'];
+
 /** The gateway never retries a write, with or without an idempotency key. */
 const writes: (() => LoadRequest)[] = [
-  () => json('PUT', '/settings/user/Service.Localization.PreferredCulture', { value: 'fr' }),
+  () =>
+    json('PUT', '/settings/user/Service.Localization.PreferredCulture', {
+      value: cultures[cultureWrites++ % cultures.length],
+    }),
   () => json('POST', '/timeline/Load/1/entries', { entryType: 0, body: 'under load' }),
-  () => json('PUT', '/localization/overrides/Load/fr/key', { value: 'sous charge' }),
+  () => json('PUT', '/localization/overrides/Load/fr/key', { value: `sous charge ${textWrites++}` }),
   () => json('POST', '/templates', { name: `load-${randomUUID()}`, content: '<p>{{ name }}</p>' }),
   () => json('POST', '/contacts', { externalId: randomUUID(), lastName: 'Load', channel: 'Email' }),
   upload,

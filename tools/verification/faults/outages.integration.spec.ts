@@ -6,7 +6,7 @@ import { mappedImport } from '../../development/demo/mapped-import';
 import { tokenOf } from '../bench/token';
 import { ROWS, startCampaign } from './campaign';
 import { startLoad, type FailedRequest } from './load';
-import { ENTITY, followNotifications, notifiedOf, writeEntries } from './entries';
+import { ENTITY, followNotifications, requireNotifiedOnce, writeEntries } from './entries';
 import { filesOf } from './rows-file';
 import { waitForCompletion } from './wait-for-completion';
 
@@ -164,8 +164,7 @@ describe('a platform of which a server is away for a while', () => {
       expect(processIds()).toEqual(before);
       expect(results).toEqual([ROWS, ROWS, 'Completed']);
       expect((await ann.call('GET', ENTITY)).body.totalCount).toBe(written.length);
-      await eventually(async () => (await notifiedOf(bob)).length >= written.length);
-      expect((await notifiedOf(bob)).toSorted()).toEqual(written.toSorted());
+      await eventually(() => requireNotifiedOnce(bob, written));
       expect(shown(failures.filter(({ isRetryable }) => !isRetryable))).toEqual([]);
       expect(millisecondsMax).toBeLessThan(RESPONSE_MILLISECONDS_MAX);
       expect(shown(after.failures)).toEqual([]);

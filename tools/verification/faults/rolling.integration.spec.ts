@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { eventually } from '@plinth/testing/eventually';
 import { signIn } from '../../development/demo/client';
 import { tokenOf } from '../bench/token';
-import { ENTITY, notifiedOf, writeEntries } from './entries';
+import { ENTITY, requireNotifiedOnce, writeEntries } from './entries';
 import { startLoad } from './load';
 import { replaceProcess } from './replace-process';
 import {
@@ -66,8 +66,7 @@ describe('a rolling restart that replaces one process after the other', () => {
         some: [],
       });
       expect((await ann.call('GET', ENTITY)).body.totalCount).toBe(written.length);
-      await eventually(async () => (await notifiedOf(bob)).length >= written.length);
-      expect((await notifiedOf(bob)).toSorted()).toEqual(written.toSorted());
+      await eventually(() => requireNotifiedOnce(bob, written));
       expect(requests).toBeGreaterThan(chosen.length * REQUESTS_PER_SECOND);
       if (process.env['FAULTS_ONLY'] !== undefined)
         console.log(

@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import Ajv, { type ValidateFunction } from 'ajv';
+import { errorsOf } from '../../release/configuration/errors-of';
 import { discoveredServices } from '../../release/images/discovered-services';
+import { givenToPod, imageOf, inRenderedSecrets } from '../../release/images/given-to-pod';
 import { discoverServices } from '../../development/launcher/services.mjs';
 import { serviceProcesses } from '../../development/launcher/service-processes.mjs';
 import { mebibytesOf } from '@plinth/testing/pods';
@@ -23,8 +26,9 @@ interface PodSpec {
   hostNetwork?: boolean;
   hostPID?: boolean;
   terminationGracePeriodSeconds: number;
+  restartPolicy?: string;
   securityContext: { runAsNonRoot: boolean; runAsUser: number; seccompProfile: { type: string } };
-  topologySpreadConstraints?: { labelSelector: { matchLabels: Labels } }[];
+  topologySpreadConstraints?: { labelSelector: { matchLabels: Labels }; matchLabelKeys: string[] }[];
   containers: Container[];
   volumes: {
     name: string;
@@ -190,8 +194,9 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
         });
       expect(own('HorizontalPodAutoscaler')).toHaveLength(1);
       expect(own('PodDisruptionBudget')).toHaveLength(1);
-      for (const { labelSelector } of spec.topologySpreadConstraints ?? []) {
+      for (const { labelSelector, matchLabelKeys } of spec.topologySpreadConstraints ?? []) {
         expect(labelSelector.matchLabels).toHaveProperty(['app.kubernetes.io/name']);
+        expect(matchLabelKeys).toEqual(['pod-template-hash']);
       }
       expect(spec.topologySpreadConstraints).toHaveLength(2);
       const { strategy, replicas } = manifests.find(
@@ -201,6 +206,16 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
       expect(replicas).toBeUndefined();
     },
   );
+
+  it('keeps the pods of a job that fails, whose logs say why', () => {
+    for (const job of named(manifests, 'Job')) expect(podOf(job).spec.restartPolicy).toBe('Never');
+  });
+
+  it('lets rollouts wait for the migrations as long as these may take', () => {
+    const [job] = named(manifests, 'Job') as unknown as { spec: { activeDeadlineSeconds: number } }[];
+    for (const { spec } of named(manifests, 'Deployment'))
+      expect(spec?.['progressDeadlineSeconds']).toBeGreaterThan(job!.spec.activeDeadlineSeconds);
+  });
 
   it('selects with every Service existing pods, on a port that they have', () => {
     for (const { metadata, spec } of named(manifests, 'Service')) {
@@ -247,6 +262,25 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
     const own = spec.containers[0]!.env.map((one) => one.name.replace(/_FILE$/, ''));
     const known = [...variables.map((variable) => variable.name), ...ofTheRuntime];
     expect(own.filter((variable) => !known.includes(variable))).toEqual([]);
+  });
+
+  it('gives every process an environment and files that it can be started with', () => {
+    const textOf = name === 'dev' ? inRenderedSecrets(manifests) : inDocumentedSecrets;
+    const started = workloads(manifests).map((workload) => {
+      const { variables, files } = givenToPod(workload, manifests, textOf);
+      const environment: Record<string, string> = { NODE_ENV: 'production', ...variables };
+      for (const [variable, path] of Object.entries(variables)) {
+        if (files[path] === undefined) continue;
+        environment[variable] = join(mounts, name, workload.metadata.name, path);
+        mkdirSync(dirname(environment[variable]), { recursive: true });
+        writeFileSync(environment[variable], `${files[path]}\n`);
+      }
+      return { workload: workload.metadata.name, container: [imageOf(workload), environment] as const };
+    });
+    const errors = errorsOf(started.map(({ container }) => container));
+    expect(started.map(({ workload }, index) => ({ workload, errors: errors[index] }))).toEqual(
+      started.map(({ workload }) => ({ workload, errors: [] })),
+    );
   });
 
   it('mounts every file that a variable names', () => {
@@ -343,6 +377,22 @@ const startOfProcess = (workload: string) =>
   discoverServices()
     .flatMap((service) => serviceProcesses(service, {}, {}))
     .find(({ name }) => name === workload)!;
+
+/** Where the files of containers are, as if they were mounted. */
+const mounts = mkdtempSync(join(tmpdir(), 'plinth-mounts-'));
+afterAll(() => rmSync(mounts, { recursive: true }));
+
+/** Something usable for each key that k8s/README.md wants a Secret to have. */
+function inDocumentedSecrets(secret: string, key: string): string | undefined {
+  const readme = readFileSync(join(root, 'k8s/README.md'), 'utf8');
+  const [, keys = ''] = new RegExp(`^\\| \`${secret}\` *\\| ([^|]*)\\|`, 'm').exec(readme) ?? [];
+  if (!keys.includes(`\`${key}\``)) return undefined;
+  const random = 'Zx8rQm1vTb6nLw3kPc9yHd2fJg7sAe5u';
+  if (key !== 'url') return random;
+  return secret === 'gateway-redis'
+    ? `rediss://:${random}@redis.data:6379`
+    : `postgres://plinth:${random}@postgres.data/plinth?sslmode=verify-full`;
+}
 
 const ofTheAllocator = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'];
 const ofTheRuntime = ['NODE_OPTIONS', ...ofTheAllocator, 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];

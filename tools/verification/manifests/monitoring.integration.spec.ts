@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { allEndpoints } from '@plinth/contracts/all';
 import type { Endpoint } from '@plinth/contracts/endpoint';
 import { findOrInstall } from '@plinth/testing/find-or-install';
-import { parse, stringify } from 'yaml';
+import { parse, parseAllDocuments, stringify } from 'yaml';
 
 const root = join(__dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -41,7 +41,7 @@ const foreign = [
   'process_resident_memory_bytes',
   'kube_deployment_spec_replicas',
   'kube_deployment_status_replicas_available',
-  'kube_job_status_failed',
+  'kube_job_failed',
   'kube_pod_container_status_last_terminated_reason',
 ];
 const metricsIn = (expression: string) =>
@@ -139,7 +139,10 @@ const cases: Record<string, Case> = {
   },
   PlinthPartDown: {
     trouble: { 'plinth_part_up{process="settings",part="postgres"}': '0x90' },
-    health: { 'plinth_part_up{process="settings",part="postgres"}': '1x90' },
+    health: {
+      'plinth_part_up{process="settings",part="postgres"}': '1x90',
+      'plinth_part_up{process="settings",part="migrations"}': '0x90',
+    },
     labels: { ...ofSettings, part: 'postgres' },
     summary: 'settings cannot reach postgres.',
   },
@@ -148,6 +151,11 @@ const cases: Record<string, Case> = {
     health: { 'plinth_outbox_oldest_seconds{process="settings"}': '30x90' },
     labels: ofSettings,
     summary: 'An event of settings has waited for more than a minute to be published.',
+  },
+  PlinthEventStreamFull: {
+    trouble: { 'plinth_event_stream_fill{process="timeline"}': '0.9x90' },
+    health: { 'plinth_event_stream_fill{process="timeline"}': '0.5x90' },
+    summary: 'The stream of events is almost full; from then on it drops its oldest events.',
   },
   PlinthDeadLetters: {
     trouble: { 'plinth_dead_letters{process="settings"}': '3x90' },
@@ -196,11 +204,35 @@ const cases: Record<string, Case> = {
     labels: { places: 'pdf' },
     summary: 'Documents are refused, because too many wait for pdf.',
   },
+  PlinthWorkRefused: {
+    trouble: { 'plinth_places_refused_total{process="workflow",places="grpc-calls-template"}': '0+1x90' },
+    health: {
+      'plinth_places_refused_total{process="workflow",places="grpc-calls-template"}': '7x90',
+      'plinth_places_refused_total{process="template",places="pdf"}': '0+1x90',
+      'plinth_places_refused_total{process="workflow",places="connections"}': '0+1x90',
+    },
+    labels: { process: 'workflow', places: 'grpc-calls-template' },
+    summary: 'workflow refuses work, because too much waits for grpc-calls-template, or for too long.',
+  },
   PlinthMigrationFailed: {
-    trouble: { 'kube_job_status_failed{job_name="migrate"}': '1x90' },
-    health: { 'kube_job_status_failed{job_name="migrate"}': '0x90' },
+    trouble: { 'kube_job_failed{job_name="migrate", condition="true"}': '1x90' },
+    health: { 'kube_job_failed{job_name="migrate", condition="true"}': '0x90' },
     labels: { job_name: 'migrate' },
     summary: 'The databases are not as this version needs them.',
+  },
+  PlinthMigrationMissing: {
+    trouble: {
+      'plinth_part_up{process="settings",part="migrations",pod="settings-main-1"}': '_x45 0x45',
+      'plinth_part_up{process="settings",part="migrations",pod="settings-main-2"}': '_x60 1x30',
+    },
+    health: {
+      // Of 85 minutes, at which is looked, the job may take the last 30.
+      'plinth_part_up{process="settings",part="migrations"}': '_x54 0x36',
+      'plinth_part_up{process="workflow",part="migrations"}': '0x60 _x30',
+      'plinth_part_up{process="workflow",part="postgres"}': '0x90',
+    },
+    labels: ofSettings,
+    summary: 'settings still waits for migrations of its version, though the time of their job is over.',
   },
   PlinthOutOfMemory: {
     trouble: {
@@ -247,6 +279,18 @@ describe('the alerts', () => {
     expect({ status: result.status, said: result.stderr }).toEqual({ status: 0, said: '' });
     rmSync(folder, { recursive: true });
   });
+});
+
+it('PlinthMigrationMissing lets the job of the migrations take its time, and fires before a rollout is given up', () => {
+  const [job] = parseAllDocuments(read('k8s/base/migrate.yaml'))
+    .map((document) => document.toJS())
+    .filter(({ kind }) => kind === 'Job');
+  const minutes = Number.parseInt(alerts.find(({ alert }) => alert === 'PlinthMigrationMissing')!.for);
+  expect(minutes * 60).toBeGreaterThan(job.spec.activeDeadlineSeconds);
+  for (const kind of ['main', 'worker']) {
+    const [, seconds] = /progressDeadlineSeconds: (\d+)/.exec(read(`k8s/generic/${kind}/deployment.yaml`))!;
+    expect(minutes * 60).toBeLessThan(Number(seconds));
+  }
 });
 
 describe('the dashboard', () => {

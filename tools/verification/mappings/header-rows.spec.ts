@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DefinitionField } from '../../../apps/data-exchange/src/domain/definition';
+import { atOnce } from '@plinth/exchange/in-turns';
 import { suggestMappings } from '../../../apps/data-exchange/src/domain/mapping';
 import { fieldsOf, shippedDefinitions } from './shipped-definitions';
 
@@ -36,9 +37,11 @@ function measure(measured: readonly HeaderRow[]) {
   let wanted = 0;
   const faults: string[] = [];
   for (const { columns, fields } of measured) {
-    const suggestions = suggestMappings(
-      columns.map(([header]) => header),
-      fields,
+    const suggestions = atOnce(
+      suggestMappings(
+        columns.map(([header]) => header),
+        fields,
+      ),
     );
     for (const [index, [header, property]] of columns.entries()) {
       const { targetProperty } = suggestions[index]!;

@@ -14,7 +14,7 @@ export const shippedDefinitions: readonly ExchangeDefinition[] = [
   contactsExchange,
   companiesExchange,
   overridesExchange(nothing, nothing, () => {}),
-  valuesExchange({ definitions: nothing, box: nothing }),
+  valuesExchange({ definitions: nothing, box: nothing, valueChecks: nothing }),
   templatesExchange,
 ];
 

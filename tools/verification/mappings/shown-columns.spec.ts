@@ -1,3 +1,4 @@
+import { atOnce } from '@plinth/exchange/in-turns';
 import { suggestMappings } from '../../../apps/data-exchange/src/domain/mapping';
 import { baseText } from '../../../apps/localization/src/domain/texts';
 import { baseTexts } from '../../../apps/localization/src/resources/base-texts';
@@ -22,7 +23,7 @@ describe.each(shippedDefinitions)(
         ({ propertyPath }) => [shownName(culture, propertyPath), propertyPath] as const,
       );
       const suggested = (headers: readonly string[]) =>
-        suggestMappings(headers, fields).map(({ sourceColumn, targetProperty }) => [
+        atOnce(suggestMappings(headers, fields)).map(({ sourceColumn, targetProperty }) => [
           sourceColumn,
           targetProperty,
         ]);

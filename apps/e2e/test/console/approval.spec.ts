@@ -1,4 +1,5 @@
 import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
@@ -14,9 +15,18 @@ describe('an approval in the console', () => {
     await emile.goto(address);
 
     // The requester moves the invoice as far as he may, and asks for the rest.
+    const reason = emile.getByRole('textbox', { name: 'Comment on the change' });
+    const requestApproval = emile.getByRole('button', { name: /^Approve/ });
+    await reason.fill('As agreed');
+    await emile.reload();
+    await eventually(async () => (await reason.inputValue()) === 'As agreed');
     await emile.getByRole('button', { name: /^Submit/ }).click();
-    await emile.getByRole('textbox', { name: 'Comment on the change' }).fill('Due on Friday');
-    await emile.getByRole('button', { name: /^Approve/ }).click();
+    await requestApproval.waitFor();
+    // What was sent is kept no longer.
+    await emile.reload();
+    await eventually(async () => (await reason.inputValue()) === '');
+    await reason.fill('Due on Friday');
+    await requestApproval.click();
     await emile.getByText('Approval requested').waitFor();
     await expectForEverybody(emile);
 
@@ -62,7 +72,10 @@ describe('an approval in the console', () => {
     });
     await ada.goto('/console/approvals');
     const same = ada.getByRole('article').filter({ hasText: invoice });
-    await same.getByRole('textbox', { name: 'Comment on your decision' }).fill('Also fine');
+    const opinion = same.getByRole('textbox', { name: 'Comment on your decision' });
+    await opinion.fill('Also fine');
+    await ada.reload();
+    await eventually(async () => (await opinion.inputValue()) === 'Also fine');
 
     await request.getByRole('textbox', { name: 'Comment on your decision' }).fill('Fine');
     await request.getByRole('button', { name: 'Approve' }).click();

@@ -171,3 +171,16 @@ export async function expectForEverybody(page: Page): Promise<void> {
   await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme: null });
 }
+
+/** What moved by itself since the page was loaded, as it looked then. */
+export const movedOf = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    type Shift = PerformanceEntry & { hadRecentInput: boolean; sources: readonly { node?: Element }[] };
+    const observer = new PerformanceObserver(() => undefined);
+    observer.observe({ type: 'layout-shift', buffered: true });
+    const shifts = observer.takeRecords() as Shift[];
+    observer.disconnect();
+    return shifts
+      .filter(({ hadRecentInput }) => !hadRecentInput)
+      .flatMap(({ sources }) => sources.map(({ node }) => node?.outerHTML.slice(0, 200) ?? 'what is gone'));
+  });

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import { newId } from '@plinth/kernel/uuid';
 import type { Route } from 'playwright-core';
+import { eventually } from '@plinth/testing/eventually';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
 
@@ -27,7 +28,13 @@ describe('the console without the platform', () => {
 
     await page.context().setOffline(true);
     await page.getByText('What waits is sent when it is back.').waitFor();
+    // It is sent as it was then, whatever is chosen for the next one.
+    const note = page.getByText('Internal note', { exact: true });
+    await note.click();
     await page.getByRole('button', { name: 'Send' }).click();
+    await note.click();
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await page.getByText('1 follower').waitFor();
     await expectForEverybody(page);
     // Nothing of this page was loaded yet: what is there stays until it is.
     await page.getByRole('link', { name: 'Exports' }).click();
@@ -41,7 +48,10 @@ describe('the console without the platform', () => {
     await page.getByText('What waits is sent when it is back.').waitFor({ state: 'detached' });
     await page.goBack();
     await page.getByRole('article').filter({ hasText: 'Written in a tunnel' }).waitFor();
-    expect((await journey.call('GET', path, { token })).body.items).toHaveLength(1);
+    expect((await journey.call('GET', path, { token })).body.items).toMatchObject([
+      { entryType: 1, body: 'Written in a tunnel' },
+    ]);
+    expect((await journey.call('GET', `${path}/followers`, { token })).body).toHaveLength(1);
     window.allow('ERR_INTERNET_DISCONNECTED');
   });
 
@@ -66,6 +76,8 @@ describe('the console without the platform', () => {
     await page.route(approvals, refuse);
     await page.getByRole('link', { name: 'Approvals' }).click();
     await page.getByText(problem.traceId).waitFor();
+    // What is below comes with it.
+    await page.getByRole('button', { name: 'Let somebody decide for you' }).waitFor();
     await page.unroute(approvals);
     await page.route(approvals, () => undefined);
     const again = page.waitForRequest(approvals);
@@ -94,7 +106,23 @@ describe('the console without the platform', () => {
     await help.waitFor();
     await expectForEverybody(page);
     await page.unroute('**/*.js');
+
+    // The application is there, and waits for the page.
+    const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route('**/sign-in-page*.js', async (route) => {
+      await held;
+      await route.continue();
+    });
+    const texts = page.waitForResponse(/\/localization\?/);
     await help.click();
+    await texts;
+    // Until it would show what is below them.
+    await page.evaluate(
+      () => new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 500)),
+    );
+    await page.evaluate(() => document.getAnimations().forEach((one) => (one.currentTime = 10_000)));
+    await help.waitFor();
+    goOn();
     await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor();
     window.allow('ERR_FAILED');
   });
@@ -104,8 +132,11 @@ describe('the console without the platform', () => {
     const { page } = window;
     await page.goto(`/console/entities/Order/${newId()}`);
     await page.getByRole('textbox', { name: 'Comment', exact: true }).fill('Written for an hour');
-    const session = await page.evaluate(() => sessionStorage.getItem('plinth-session')!);
-    const ended = `Bearer ${(JSON.parse(session) as { token: string }).token}`;
+    const credential = async () => {
+      const session = await page.evaluate(() => sessionStorage.getItem('plinth-session')!);
+      return `Bearer ${(JSON.parse(session) as { token: string }).token}`;
+    };
+    let ended = await credential();
     await page.route(/\/api\//, (route) => {
       if (route.request().headers()['authorization'] !== ended) return route.continue();
       return respondWithProblem(route, { status: 401, detail: 'It has expired.' });
@@ -122,6 +153,16 @@ describe('the console without the platform', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByRole('article').filter({ hasText: 'Written for an hour' }).waitFor();
     expect(await page.getByRole('article').count()).toBe(1);
+
+    // Who leaves instead leaves nothing of it to the next one.
+    await page.getByRole('textbox', { name: 'Comment', exact: true }).fill('For nobody else');
+    ended = await credential();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await dialog.getByRole('button', { name: 'Sign in as somebody else' }).click();
+    await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor();
+    await eventually(
+      async () => !(await page.evaluate(() => JSON.stringify(sessionStorage))).includes('For nobody else'),
+    );
     window.allow('401');
   });
 
@@ -139,6 +180,8 @@ describe('the console without the platform', () => {
     const grid = page.getByRole('grid', { name: 'Texts by language' });
     await grid.getByText('As it was').first().click();
     await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Written with care');
+    // The reader of messages is there that checks what is typed.
+    await page.getByRole('button', { name: 'Save', exact: true }).and(page.locator(':enabled')).waitFor();
     await page.route(/\/localization\/overrides$/, refuse);
     await page.keyboard.press('Control+Enter');
     await page.getByText(problem.traceId).waitFor();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
 import { tenants } from '../platform';
-import { browserForTests, expectForEverybody, personOf } from './browser';
+import { browserForTests, expectForEverybody, movedOf, personOf } from './browser';
 
 /** Where most people begin. */
 const FIRST_PAGES = /\b(imports|exports|approvals|notifications)-page\.tsx$/;
@@ -149,6 +149,26 @@ describe('the console', () => {
     await page.goto(`/console/templates/${encodeURIComponent(name)}?culture=en`);
     await page.getByText('<p>Early</p>').waitFor();
     expect(asked.filter((one) => one === path)).toHaveLength(1);
+  });
+
+  it('moves nothing on a phone while a page arrives', async () => {
+    const journey = browser.journey();
+    const name = `still ${newId()}`;
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const body = { name, culture: 'en', content: '<p>Still</p>', mimeType: 'text/html' };
+    expect((await journey.call('POST', '/api/v1/templates', { token, body })).status).toBe(201);
+
+    const { page } = await browser.signIn('Ada Lovelace', { viewport: { width: 360, height: 740 } });
+    const last = {
+      approvals: page.getByRole('button', { name: 'Let somebody decide for you' }),
+      'exports/new': page.getByRole('button', { name: 'Save these settings' }),
+      [`templates/${encodeURIComponent(name)}?culture=en`]: page.getByRole('button', { name: 'State' }),
+    };
+    for (const [path, part] of Object.entries(last)) {
+      await page.goto(`/console/${path}`);
+      await part.waitFor();
+      expect(await movedOf(page)).toEqual([]);
+    }
   });
 
   it('has the font of the system first, and its own on the next page, which asks nobody for it', async () => {

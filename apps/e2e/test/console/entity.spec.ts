@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody } from './browser';
 
@@ -8,15 +9,45 @@ const browser = browserForTests();
 describe('the timeline of an entity in the console', () => {
   it('has threads with files, which are downloaded again, and people who follow it', async () => {
     const address = `/console/entities/Order/${newId()}`;
-    const { page: ada } = await browser.signIn('Ada Lovelace');
+    const window = await browser.signIn('Ada Lovelace');
+    const { page: ada } = window;
     await ada.goto(address);
     await ada.getByText('No followers').waitFor();
     await ada.getByRole('button', { name: 'Follow' }).click();
     await ada.getByText('1 follower').waitFor();
-    await ada.getByRole('textbox', { name: 'Comment', exact: true }).fill('Who has the contract?');
+    // What is written is there after a reload, and after a look at something else, where it is not about that.
+    const writing = ada.getByRole('textbox', { name: 'Comment', exact: true });
+    await writing.fill('Who has the contract?');
+    await ada.reload();
+    await eventually(async () => (await writing.inputValue()) === 'Who has the contract?');
+    await ada.keyboard.press('Control+k');
+    await ada.getByRole('dialog', { name: 'Commands' }).waitFor();
+    await ada.keyboard.type(`Order ${newId()}`);
+    await ada.keyboard.press('Enter');
+    await ada.getByText('No followers').waitFor();
+    expect(await writing.inputValue()).toBe('');
+    await ada.goBack();
+    await eventually(async () => (await writing.inputValue()) === 'Who has the contract?');
+    // Where its response is lost, and the page left, it is sent again, and is there once.
+    let entries = 0;
+    await ada.route(/\/timeline\/Order\//, async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      if (entries++ === 0) await route.fetch();
+      await route.abort();
+    });
     await ada.getByRole('button', { name: 'Send' }).click();
+    await eventually(() => entries > 0);
+    await ada.reload();
+    await eventually(async () => (await writing.inputValue()) === 'Who has the contract?');
+    await ada.unroute(/\/timeline\/Order\//);
+    window.allow('ERR_FAILED');
+    await ada.getByRole('button', { name: 'Send' }).click();
+    await eventually(async () => (await writing.inputValue()) === '');
     const question = ada.getByRole('article').filter({ hasText: 'Who has the contract?' });
     await question.waitFor();
+    await ada.reload();
+    await question.waitFor();
+    expect(await writing.inputValue()).toBe('');
 
     const { page: grace } = await browser.signIn('Grace Hopper');
     await grace.goto(address);

@@ -1,10 +1,12 @@
+/// <reference lib="dom" />
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stream } from 'exceljs';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { newId } from '@plinth/kernel/uuid';
-import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
+import { eventually } from '@plinth/testing/eventually';
+import { browserForTests, expectForEverybody, movedOf, respondWithProblem } from './browser';
 
 const ROWS = 10_000;
 
@@ -92,8 +94,12 @@ describe('an import in the console', () => {
     const { x, width } = (await wrong.boundingBox())!;
     expect(x + width).toBeLessThanOrEqual(360);
     await page.setViewportSize(size);
+    // Nothing moves there when what was found arrives.
+    await elsewhere.setViewportSize({ width: 360, height: 740 });
     await elsewhere.reload();
     await elsewhere.getByText('2 rows have errors').waitFor();
+    expect(await movedOf(elsewhere)).toEqual([]);
+    await elsewhere.setViewportSize(size);
     const kept = elsewhere.waitForResponse(
       (response) => response.url().endsWith('/draft-mappings') && response.request().method() === 'PUT',
     );
@@ -214,5 +220,38 @@ describe('an import in the console', () => {
     await page.getByText('This import was canceled').waitFor();
     // It has no report, which is how one learns that it never ran.
     window.allow('409');
+  });
+
+  it('brings what is wrong into sight, whatever was in sight before', async () => {
+    const notes = Array.from({ length: 8 }, (_, index) => `Note ${index}`);
+    const rows = [
+      ['External id', 'Last name', ...notes, 'Preferred channel', 'Email'],
+      ['1', '', ...notes.map((note) => `${note}: written down by somebody`), 'Post', 'zoe(at)example.com'],
+      ['2', 'Hopper', ...notes, 'Post', 'grace@example.com'],
+    ].map((cells) => cells.join(','));
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.getByRole('link', { name: 'New import' }).click();
+    await page.getByRole('radiogroup').getByText('Contacts', { exact: true }).click();
+    const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) };
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByRole('button', { name: 'Check the rows' }).click();
+    const table = page.getByRole('region', { name: 'What is wrong' });
+    await table.waitFor();
+    const isInSight = (cell: Locator) =>
+      cell.evaluate((element) => {
+        const number = element.parentElement!.firstElementChild!.getBoundingClientRect();
+        const frame = element.closest('[role=region]')!.getBoundingClientRect();
+        const { left, right } = element.getBoundingClientRect();
+        return left >= number.right - 1 && right <= frame.right + 1;
+      });
+    const cells = table.getByRole('row').nth(1).getByRole('cell');
+    const [name, email] = [cells.nth(1), cells.last()];
+    const groups = page.getByRole('group', { name: 'Groups of errors' });
+    // A row has both errors: the one that was asked for is what it is shown for.
+    await groups.getByRole('button', { name: /Email/ }).click();
+    await eventually(() => isInSight(email));
+    expect(await isInSight(name)).toBe(false);
+    await groups.getByRole('button', { name: /Last name/ }).click();
+    await eventually(() => isInSight(name));
   });
 });

@@ -130,7 +130,7 @@ describe('operations in the console', () => {
         const response = await route.fetch();
         const figures = (await response.json()) as { services: object[]; minutes: object[] };
         const queues = { unpublished: 0, oldestSeconds: 0, deadLetters: 0 };
-        const well = { ready: true, responds: true, parts: {}, queues, breaker: 'closed' };
+        const well = { ready: true, responds: true, parts: {}, queues, breaker: 'Closed' };
         const services = figures.services.map((service) => ({ ...service, ...well }));
         const minutes = figures.minutes.map((minute) => ({ ...minute, failed: 0 }));
         await route.fulfill({ response, json: { ...figures, services, minutes, redisResponds: true } });
@@ -145,7 +145,7 @@ describe('operations in the console', () => {
         return respondWithProblem(route, { status: 404, detail: 'Nothing is there.' });
       const response = await route.fetch();
       const job = {
-        kind: 'import',
+        kind: 'Import',
         id: newId(),
         tenantId: tenants.console.id,
         definitionName: 'Contacts',
@@ -165,7 +165,7 @@ describe('operations in the console', () => {
     await oldest;
     await page.getByRole('region', { name: 'Services' }).waitFor();
     const well = page.getByText('All is well');
-    expect(await well.count()).toBe(0);
+    expect(await well.isVisible()).toBe(false);
     responses[0]!.resolve('unread');
     await page.getByRole('alert').getByText('The list of jobs could not be read').waitFor();
     responses[1]!.resolve('stuck');

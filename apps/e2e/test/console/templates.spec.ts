@@ -1,5 +1,6 @@
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
+import { tenants } from '../platform';
 import { browserForTests, expectForEverybody } from './browser';
 
 const browser = browserForTests();
@@ -53,6 +54,10 @@ describe('templates in the console', () => {
 
     await preview.getByRole('tab', { name: 'PDF' }).click();
     await preview.getByRole('img', { name: 'Page 1' }).waitFor();
+    await preview.getByText('A new line').waitFor({ state: 'attached' });
+    // Shown anew while the one before is let go.
+    await preview.getByRole('tab', { name: 'Excel' }).click();
+    await preview.getByRole('tab', { name: 'PDF' }).click();
     await preview.getByText('A new line').waitFor({ state: 'attached' });
     await preview.getByRole('tab', { name: 'Excel' }).click();
     await preview.getByRole('cell', { name: 'Product photographs' }).waitFor();
@@ -130,12 +135,100 @@ describe('templates in the console', () => {
     await page.goBack();
     await page.getByRole('link', { name }).first().click();
     await preview.getByRole('button', { name: 'Preview' }).waitFor();
-    const isThere = () => page.evaluate(() => document.activeElement?.closest('.preview') !== null);
-    for (let steps = 0; steps < 60 && !(await isThere()); steps++) {
+    // There, or on the way: what asked for the preview is gone, and its tabs are not there yet.
+    const isThere = () =>
+      page.evaluate(() => document.activeElement!.matches('.preview *, body, [tabindex="-1"]:not([role])'));
+    let steps = 0;
+    do {
       // Out of the source, where Tab indents.
       await page.keyboard.press('Escape');
       await page.keyboard.press('Tab');
-    }
+    } while (++steps < 60 && !(await isThere()));
     await preview.getByRole('tab', { selected: true }).and(page.locator(':focus')).waitFor();
+  });
+
+  it('are a plain field for fingers, until it is touched or has errors', async () => {
+    const name = `note ${newId()}`;
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const body = { name, content: '<p>First</p>\n<p>Second</p>\n' };
+    expect((await journey.call('PUT', `/api/v1/templates/${name}`, { token, body })).status).toBe(201);
+    const phone = { hasTouch: true, viewport: { width: 360, height: 740 } };
+    const window = await browser.signIn('Ada Lovelace', phone);
+    const { page } = window;
+    const read = page.waitForResponse(/\/validate$/);
+    await page.goto(`/console/templates/${encodeURIComponent(name)}`);
+    await read;
+    const field = page.locator('textarea').and(page.getByRole('textbox', { name: 'Source' }));
+    expect(await field.inputValue()).toBe(body.content);
+    await expectForEverybody(page);
+    const scripts = await page.evaluate(() =>
+      performance.getEntriesByType('resource').map((one) => one.name),
+    );
+    expect(scripts.filter((one) => /code-editor/.test(one))).toEqual([]);
+
+    // What is written until the editor is there is in it, and goes on there.
+    const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route(/code-editor.*\.js$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await field.tap();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('<p>Third');
+    goOn();
+    // Also between the state of the editor and its view.
+    const meanwhile = ' while the editor comes in its pieces'.repeat(4);
+    await page.keyboard.type(meanwhile);
+    const editor = page.locator('.cm-content').and(page.getByRole('textbox', { name: 'Source' }));
+    await editor.and(page.locator(':focus')).waitFor();
+    await page.keyboard.type(' time');
+    await editor.getByText(' time').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Not saved', { exact: true }).waitFor({ state: 'detached' });
+    const { body: saved } = await journey.call('GET', `/api/v1/templates/${name}`, { token });
+    const third = `<p>Third${meanwhile} time`;
+    expect(saved.draft.content).toBe(body.content + third);
+
+    // Publishing is another version of the same text, over which nobody is asked.
+    const published = await journey.call('POST', `/api/v1/templates/${name}/publish`, { token });
+    expect(published.status).toBe(204);
+    const textOf = async () =>
+      (await journey.call('GET', `/api/v1/templates/${name}`, { token })).body.draft?.content;
+    await page.keyboard.type(' again');
+    await page.keyboard.press('Control+s');
+    await eventually(async () => (await textOf()) === `${body.content}${third} again`);
+    await page.getByText('Not saved', { exact: true }).waitFor({ state: 'detached' });
+
+    // Where somebody else saves it meanwhile, it is up to this person whose text stays.
+    const saveTheirs = () =>
+      journey.call('PUT', `/api/v1/templates/${name}`, { token, body: { name, content: '<p>Theirs</p>' } });
+    const overtaken = page.getByText('Somebody else saved this text meanwhile');
+    await saveTheirs();
+    await page.keyboard.type(' by me');
+    await page.keyboard.press('Control+s');
+    await overtaken.waitFor();
+    await expectForEverybody(page);
+    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await page.getByText('Not saved', { exact: true }).waitFor({ state: 'detached' });
+    const { body: mine } = await journey.call('GET', `/api/v1/templates/${name}`, { token });
+    expect(mine.draft.content).toBe(`${body.content}${third} again by me`);
+    await editor.and(page.locator(':focus')).waitFor();
+    await saveTheirs();
+    await editor.click();
+    await page.keyboard.type('mine');
+    await page.keyboard.press('Control+s');
+    await page.getByRole('button', { name: 'Take theirs' }).click();
+    await overtaken.waitFor({ state: 'detached' });
+    await editor.getByText('<p>Theirs</p>').waitFor();
+    await editor.and(page.locator(':focus')).waitFor();
+    await page.getByText('Their text is here now').waitFor({ state: 'attached' });
+    window.allow('409');
+
+    // Errors are underlined, which a field cannot do.
+    const wrong = { name, content: '<p>{{ total | nonsense }}</p>' };
+    expect((await journey.call('PUT', `/api/v1/templates/${name}`, { token, body: wrong })).status).toBe(200);
+    await page.reload();
+    await page.locator('.cm-lintRange-error').waitFor();
   });
 });

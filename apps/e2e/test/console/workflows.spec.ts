@@ -36,6 +36,8 @@ describe('workflows in the console', () => {
     await page.getByText('The state "New state" cannot be reached from "Draft".').waitFor();
     await window.complained('500');
     await expectForEverybody(page);
+    // What is drawn stays where somebody comes back from another tab.
+    await page.evaluate(() => globalThis.dispatchEvent(new Event('visibilitychange')));
     // By dragging: from the lower dot of a state to the upper dot of another.
     const dot = (state: string, place: 'source' | 'target') =>
       page.locator('.react-flow__node', { hasText: state }).locator(`.react-flow__handle.${place}`);
@@ -98,7 +100,8 @@ describe('workflows in the console', () => {
     });
     expect(saved.status).toBe(201);
 
-    const { page } = await browser.signIn('Ada Lovelace');
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
     // What is around the picture is there before what is drawn in it.
     const around = page.getByRole('heading', { name: 'Choose a state or a transition' });
     await page.route(/workflow\/definitions\/Loan/, async (route) => {
@@ -137,6 +140,40 @@ describe('workflows in the console', () => {
     await page.getByText('Version 2').waitFor();
     const { body } = await journey.call('GET', `${path}?format=json`, { token: ada });
     expect(body.transitions[0].approvers.users).toEqual(['emile', expect.any(String), 'grete']);
+
+    // What is drawn stays where somebody else saves another one, also when the page reads that, and is not saved over it.
+    await page.getByRole('button', { name: 'Grant' }).click();
+    await chosen.getByRole('button', { name: 'Remove grete' }).click();
+    await page.getByText('Not saved').waitFor();
+    const theirs = { initialState: 'Asked', transitions: [{ ...grant, name: 'Theirs' }] };
+    expect((await journey.call('PUT', path, { token: ada, body: theirs })).status).toBe(200);
+    await page.clock.install();
+    await page.clock.fastForward(6_000);
+    await page.evaluate(() => globalThis.dispatchEvent(new Event('visibilitychange')));
+    await page.getByText('Version 3').waitFor();
+    await page.getByText('Not saved').waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Somebody else saved this workflow meanwhile').waitFor();
+    await window.complained('409');
+    await expectForEverybody(page);
+    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await page.getByText('Version 4').waitFor();
+    expect((await journey.call('GET', `${path}?format=json`, { token: ada })).body.transitions).toMatchObject(
+      [{ name: 'Grant', approvers: { users: ['emile', expect.any(String)] } }],
+    );
+
+    // Nor is it lost where they withdrew theirs.
+    await chosen.getByRole('button', { name: 'Remove Ada Lovelace' }).click();
+    await page.getByText('Not saved').waitFor();
+    expect((await journey.call('DELETE', path, { token: ada })).status).toBe(204);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Somebody else saved this workflow meanwhile').waitFor();
+    await window.complained('409');
+    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await page.getByText('Not saved', { exact: true }).waitFor({ state: 'detached' });
+    expect((await journey.call('GET', `${path}?format=json`, { token: ada })).body.transitions).toMatchObject(
+      [{ name: 'Grant', approvers: { users: ['emile'] } }],
+    );
   });
 });
 

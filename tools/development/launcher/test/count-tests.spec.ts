@@ -1,4 +1,4 @@
-import { countTests, describeCrashes, describeFailures } from '../test-targets.mjs';
+import { countTests, describeCrashes, describeFailures, tasksOf } from '../test-targets.mjs';
 
 const report = (numPassedTests: number, numFailedTests = 0, numPendingTests = 0) => ({
   numPassedTests,
@@ -26,6 +26,11 @@ describe('the closing line of npm test', () => {
       'http.test': report(2, 1, 4),
     };
     expect(countTests(tasks, (name) => reports[name])).toEqual({ passed: 6, failed: 1, skipped: 4 });
+  });
+
+  it('counts nothing of targets that only say which one begins first', () => {
+    const results = [{ tasks: [task('e2e:test', 1), task('workspace:longest', 1)] }, { tasks: undefined }];
+    expect(tasksOf(results)).toEqual([task('e2e:test', 1)]);
   });
 
   it('counts a target that failed without a failed test as one failure', () => {

@@ -1,18 +1,17 @@
+import { pathToFileURL } from 'node:url';
 import { databaseUrl, databaseVariable } from '../../development/launcher/environment.mjs';
 import { layoutOf } from '../../development/launcher/paths.mjs';
 import { readSecrets } from '../../development/launcher/secrets.mjs';
 import { postgresUrl } from '../../development/launcher/servers/postgres.mjs';
 import { discoverServices } from '../../development/launcher/services.mjs';
 import { isRunning, readState } from '../../development/launcher/state.mjs';
+import { textOf } from '../migrate/text-of-variable.ts';
 
-/** The addresses of databases and NATS. */
+/** Where services store what they have. */
 export interface Endpoints {
-  databaseUrlOf(service: string): string;
-  /** The same database as an administrator, who sees the rows of all tenants. */
+  /** A service's database as an administrator, who sees the rows of all tenants. */
   adminUrlOf(service: string): string;
-  natsUrl: string;
-  natsPrefix: string;
-  eventKey: string;
+  blobUrl: string;
 }
 
 export const servicesWithDatabase = (): string[] =>
@@ -31,20 +30,13 @@ export function resolveEndpoints(env: NodeJS.ProcessEnv): Endpoints {
   };
   const localAdminUrl = () => postgresUrl(portOf('postgres'), readSecrets(layout).postgresPassword);
   const databaseUrlOf = (service: string) =>
-    env[databaseVariable(service)] ?? databaseUrl(service, localAdminUrl(), readSecrets(layout));
+    textOf(databaseVariable(service), env) ?? databaseUrl(service, localAdminUrl(), readSecrets(layout));
   return {
-    databaseUrlOf,
     adminUrlOf: (service) => {
-      const url = new URL(env['MIGRATE_DATABASE_URL'] ?? localAdminUrl());
+      const url = new URL(textOf('MIGRATE_DATABASE_URL', env) ?? localAdminUrl());
       url.pathname = new URL(databaseUrlOf(service)).pathname;
       return url.href;
     },
-    get natsUrl() {
-      return env['NATS_URL'] ?? `nats://127.0.0.1:${portOf('nats')}`;
-    },
-    natsPrefix: env['NATS_PREFIX'] ?? 'plinth',
-    get eventKey() {
-      return (env['EVENT_KEYS'] ?? readSecrets(layout).eventKeys).split(',', 1)[0]!.trim();
-    },
+    blobUrl: textOf('BLOB_URL', env) ?? pathToFileURL(layout.blobs).href,
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../development/launcher/paths.mjs';
+import { root } from '../launcher/paths.mjs';
 
 export type Migration = {
   readonly name: string;
@@ -10,14 +10,18 @@ export type Migration = {
   readonly checksum: string;
 };
 
-/**
- * The migrations of one service in the order in which they apply: first those of the platform, from the folders that its
- * `prisma/platform.json` names, then its own, in Prisma's layout.
- */
+/** The migrations of one service in the order in which they apply. */
 export function readMigrations(serviceDirectory: string): Migration[] {
+  return migrationFoldersOf(serviceDirectory).flatMap(readFolder);
+}
+
+/**
+ * Where the migrations of a service are: first those of the platform, in the folders that its `prisma/platform.json`
+ * names, then its own, in Prisma's layout.
+ */
+export function migrationFoldersOf(serviceDirectory: string): string[] {
   const prisma = join(serviceDirectory, 'prisma');
-  const platform = platformFoldersOf(prisma).map((folder) => join(root, folder));
-  return [...platform, join(prisma, 'migrations')].flatMap(readFolder);
+  return [...platformFoldersOf(prisma).map((folder) => join(root, folder)), join(prisma, 'migrations')];
 }
 
 function platformFoldersOf(prisma: string): string[] {
