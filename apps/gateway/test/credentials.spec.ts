@@ -113,10 +113,11 @@ describe('a bearer token', () => {
     expect((await send(await token({ claims: { tenant_id: null } }))).status).toBe(401);
   });
 
-  it.each<[string, Made]>([
-    ['expired', { claims: { exp: seconds() - 300 } }],
+  // When a test runs is not known where it is declared.
+  it.each<[string, Made | (() => Made)]>([
+    ['expired', () => ({ claims: { exp: seconds() - 300 } })],
     ['without an expiry', { claims: { exp: undefined } }],
-    ['not good yet', { claims: { nbf: seconds() + 300 } }],
+    ['not good yet', () => ({ claims: { nbf: seconds() + 300 } })],
     ['of another issuer', { claims: { iss: 'https://evil.example' } }],
     ['without an issuer', { claims: { iss: undefined } }],
     ['for another audience', { claims: { aud: 'other' } }],
@@ -138,7 +139,7 @@ describe('a bearer token', () => {
     ],
   ])('is refused with 401: %s', async (_what, made) => {
     const { send, received } = await start();
-    const response = await send(await token(made));
+    const response = await send(await token(typeof made === 'function' ? made() : made));
     expect([response.status, response.headers.get('content-type')]).toEqual([
       401,
       'application/problem+json',

@@ -36,19 +36,47 @@ let database: TestDatabase;
 let pool: FairPool;
 let db: TenantDatabase<RawStatements>;
 let admin: Client;
+/** Sees the transactions of other specs, which have the same server. */
+let others: Client;
 let messaging: Messaging;
 const opened: Close[] = [];
 
-const connected = async (): Promise<Client> => {
-  const client = new Client({ connectionString: database.adminUrl });
+const connected = async (connectionString = database.adminUrl): Promise<Client> => {
+  const client = new Client({ connectionString });
   await client.connect();
   return client;
 };
 
+/**
+ * A database whose transactions wait for those of other databases that are open by then: Postgres numbers the transactions
+ * of all databases together, and another spec may hold one as long as it likes.
+ */
+function afterOthers<Tx>(inner: TenantDatabase<Tx>): TenantDatabase<Tx> {
+  const othersEnded = async () => {
+    const before = await numbersOfOthers();
+    await eventually(async () => (await numbersOfOthers()).every((number) => !before.includes(number)));
+  };
+  return {
+    ...inner,
+    inTenant: async (...of) => (await othersEnded(), inner.inTenant(...of)),
+    inPlatform: async (...of) => (await othersEnded(), inner.inPlatform(...of)),
+  };
+}
+
+async function numbersOfOthers(): Promise<string[]> {
+  const { rows } = await others.query<{ number: string }>(
+    `SELECT backend_xid::text AS number FROM pg_stat_activity
+     WHERE backend_xid IS NOT NULL AND datname <> $1`,
+    [new URL(database.url).pathname.slice(1)],
+  );
+  return rows.map(({ number }) => number);
+}
+
 beforeEach(async () => {
   database = await createTestDatabase('timeline');
   pool = createPool(database.url, log, { pipeline: true });
-  db = plainDatabase(pool);
+  others = await connected(infrastructure().postgresUrl);
+  db = afterOthers(plainDatabase(pool));
   admin = await connected();
   // What the test itself asks reads no index.
   await admin.query(
@@ -65,7 +93,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await closeAll(opened.splice(0), log);
-  await admin.end();
+  await Promise.all([admin.end(), others.end()]);
   await database.drop();
 });
 
