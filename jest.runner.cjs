@@ -13,8 +13,8 @@ const folder = join(__dirname, 'dist', 'tests', 'together');
 /**
  * Runs the specs of a project in one file of jest, one after another, and reports each of them as jest does. Jest loads
  * all modules anew for each of its files, which takes longer than the tests of most specs: here the specs of a project
- * share them, as the tests of one spec do. A spec that must not says `@alone`, and why, in its first comment; those of tools
- * (`.integration.spec.ts`) start programs, and load little themselves.
+ * share them, as the tests of one spec do. A spec that must not says `@alone`, and why, in its first comment; those that
+ * replace a module need not say it, and those of tools (`.integration.spec.ts`) start programs, and load little themselves.
  */
 module.exports = class TogetherRunner extends TestRunner {
   /** The specs that a file of jest runs. @type {Map<string, Spec[]>} */
@@ -48,8 +48,16 @@ module.exports = class TogetherRunner extends TestRunner {
   }
 };
 
-const isAlone = (/** @type {string} */ spec) =>
-  spec.endsWith('.integration.spec.ts') || /^\/\*\*(?:(?!\*\/)[^])*@alone\b/.test(readFileSync(spec, 'utf8'));
+/** A module that others have loaded before cannot be replaced any more. */
+const REPLACES_MODULE = /^jest\.mock\(/m;
+const SAYS_ALONE = /^\/\*\*(?:(?!\*\/)[^])*@alone\b/;
+
+/** @param {string} spec */
+function isAlone(spec) {
+  if (spec.endsWith('.integration.spec.ts')) return true;
+  const text = readFileSync(spec, 'utf8');
+  return SAYS_ALONE.test(text) || REPLACES_MODULE.test(text);
+}
 
 /** @param {string} path @returns {string} the folder of the project of a file */
 function projectOf(path) {

@@ -1,4 +1,3 @@
-/** @alone it replaces a module that others load */
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import { ExitCode } from '../exit-codes';
 import type { Session } from '../session';

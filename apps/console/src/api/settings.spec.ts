@@ -1,4 +1,3 @@
-/** @alone it replaces a module that others load */
 import { MutationObserver, QueryClient } from '@tanstack/react-query';
 import { settingChange, settings, settingsQuery, type Setting } from './settings';
 

@@ -1,4 +1,3 @@
-/** @alone it replaces a module that others load */
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { definitionQuery, workflow } from './workflow';

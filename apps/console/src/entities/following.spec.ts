@@ -1,4 +1,3 @@
-/** @alone it replaces a module that others load */
 import { MutationObserver, onlineManager, QueryClient } from '@tanstack/react-query';
 import { followersQuery, timeline } from '../api/timeline';
 import { followingChange } from './following';
