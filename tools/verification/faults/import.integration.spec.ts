@@ -56,7 +56,9 @@ async function runImport({ name, content }: RowsFile, injectFaults: () => Promis
   const startedAt = Date.now();
   const tryAndExecute = async () => {
     const tried = await client.call('POST', `/imports/${jobId}/dry-run`);
-    await client.call('POST', `/imports/${jobId}/execute`, { expect: [202] });
+    // Whoever was to respond may be killed, and the client sends it again.
+    const headers = { 'idempotency-key': randomUUID() };
+    await client.call('POST', `/imports/${jobId}/execute`, { headers, expect: [202] });
     await waitForCompletion(client, `/imports/${jobId}`);
     return withoutJob(tried.body);
   };
