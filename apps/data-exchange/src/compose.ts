@@ -17,6 +17,7 @@ import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import type { DataExchangeConfig } from './config';
 import { ArrivingBytes } from './app/arriving-bytes';
 import { SharedProgress } from './app/shared-progress';
+import { placesOfLargeBatches } from './app/uncounted-rows';
 import { PrismaClient, type Prisma } from './generated/client';
 import { migrations } from './generated/migrations';
 import { connectOwners } from './grpc/owners';
@@ -140,6 +141,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     progress: new SharedProgress(),
     arriving: new ArrivingBytes(),
     turns,
+    largeBatches: placesOfLargeBatches(),
     dryRunPlaces,
     previewPlaces,
     workbookPlaces,

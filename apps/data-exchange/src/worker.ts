@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { loadConfig } from '@plinth/runtime/process/config';
+import { measurePlaces } from '@plinth/runtime/process/fair-places';
 import { Health, serveAdmin } from '@plinth/runtime/process/health';
 import { runProcess } from '@plinth/runtime/process/lifecycle';
 import { createLog } from '@plinth/runtime/process/log';
@@ -17,6 +18,7 @@ forwardTemporalLogs(log);
 runProcess(log, async (onClose) => {
   onClose(await startTracing(config, 'data-exchange-worker', log));
   const deps = await compose(config, log, onClose);
+  measurePlaces(deps.metrics, { 'large-batches': deps.largeBatches });
   const workflowBundle = { codePath: join(__dirname, 'workflows.js') };
   onClose(startWorker({ config, log, workflowBundle, activities: createActivities(deps) }));
   const health = new Health({ ...deps.checks, temporal: deps.temporal.check }, { log });

@@ -55,7 +55,14 @@ export async function dryRun({ job: mapped, definition, caller, options, withCel
     inTurns,
     commit: 'NEVER',
     after: 0,
-    takeFailedRow: report,
+    failedRows: {
+      // What a report has no room for is not kept.
+      add: (row) => {
+        report(row);
+        return true;
+      },
+      waitForRoom: async () => undefined,
+    },
     onResult: async (batch) => {
       counts = addCounts(counts, batch.counts);
       return !isAborting || batch.counts.failedRows === 0;

@@ -1,7 +1,7 @@
 import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
 import type { RowQuota } from '@plinth/http/row-quota';
-import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
+import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { Definition } from '../domain/definition';
 import { isFinal, type RowCounts } from '../domain/import-job';
@@ -23,6 +23,8 @@ export interface ImportDependencies {
   kept: Pick<RowQuota, 'tryTake'>;
   /** Of the event loop of the process. */
   turns: EventLoopTurns;
+  /** Of the process, for batches whose failed rows take very much memory. */
+  largeBatches: FairPlaces;
   /** How much of files may be read, where others wait for the place of this work. */
   budget?: RowBudget | undefined;
 }

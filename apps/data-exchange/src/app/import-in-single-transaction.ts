@@ -10,9 +10,10 @@ import {
   type SentFile,
 } from './send-file';
 import { callerOf, findImportRun, type ImportDependencies, type ImportRun } from './find-import-run';
-import { FailedPartsDraft, type FailedPart } from '../store/failed-row-store';
+import type { FailedPart } from '../store/failed-row-store';
 import { keepLayout } from './keep-layout';
 import { openRows } from './open-rows';
+import { UncountedRows } from './uncounted-rows';
 
 interface Sent extends SentFile {
   counts: RowCounts;
@@ -31,8 +32,26 @@ export async function importInSingleTransaction(
 ): Promise<void> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return;
+  const failedRows = new UncountedRows(dependencies.largeBatches, { tenantId, signal });
+  try {
+    await importAllOrNone(dependencies, { run, failedRows, signal });
+  } finally {
+    failedRows.release();
+  }
+}
+
+interface Sending {
+  run: ImportRun;
+  /** Takes the rows that fail, where they are needed. */
+  failedRows?: UncountedRows;
+  signal: AbortSignal;
+}
+
+async function importAllOrNone(dependencies: ImportDependencies, sending: Required<Sending>): Promise<void> {
+  const { run, signal } = sending;
   const { imports, blobs, clock } = dependencies;
   const { job } = run;
+  const { tenantId, id: jobId } = job;
   let isCancelled = job.cancelRequestedAt !== null;
   const shouldContinue = async () => {
     isCancelled = (await imports.get(tenantId, jobId)).cancelRequestedAt !== null;
@@ -41,7 +60,7 @@ export async function importInSingleTransaction(
   const send = async (commit: 'ALL_OR_NOTHING' | 'NEVER') => {
     const result = await sendAll(
       dependencies,
-      { run, commit, signal },
+      { ...sending, commit },
       async (isWhole) => isWhole && shouldContinue(),
     );
     requireAllRows(result);
@@ -93,22 +112,21 @@ export async function countCommitted(
 /** Sends all rows of a job until one of them fails; batches that were committed before give their stored results. */
 async function sendAll(
   dependencies: ImportDependencies,
-  { run, commit, signal }: { run: ImportRun; commit: 'ALL_OR_NOTHING' | 'NEVER'; signal: AbortSignal },
+  { run, failedRows, commit, signal }: Sending & { commit: 'ALL_OR_NOTHING' | 'NEVER' },
   shouldContinue: (isWhole: boolean) => Promise<boolean>,
 ): Promise<Sent> {
   let counts = noRows;
-  const failed = new FailedPartsDraft();
   const file = await openRows(run.job, dependencies.blobs, { signal });
   await keepLayout(dependencies, run, file);
   const sent = await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),
     commit,
     after: 0,
-    takeFailedRow: (row) => failed.add(row),
+    failedRows,
     onResult: async (batch) => {
       counts = addCounts(counts, batch.counts);
       return batch.counts.failedRows === 0 && (await shouldContinue(batch.isWhole));
     },
   });
-  return { counts, failedParts: failed.take(), ...sent };
+  return { counts, failedParts: failedRows?.take() ?? [], ...sent };
 }

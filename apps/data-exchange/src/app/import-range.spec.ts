@@ -1,4 +1,5 @@
 import { Duplex, Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { silentLog } from '@plinth/runtime/process/log';
 import { aCaller } from '@plinth/testing/http';
@@ -10,8 +11,10 @@ import type { CountedBatch } from '../store/import-store';
 import { createActivities } from '../temporal/activities';
 import { failImport } from './end-import';
 import type { ImportDependencies, ImportRun } from './find-import-run';
+import { importInSingleTransaction } from './import-in-single-transaction';
 import { importRange, sendRange } from './import-range';
 import { keepLayout } from './keep-layout';
+import { placesOfLargeBatches } from './uncounted-rows';
 
 const ROWS = 9_000;
 const BATCHES = 3;
@@ -63,6 +66,7 @@ function anImport(resultOf: (rowCount: number) => object, { hasRoom = false } = 
     blobs: { get: async () => Readable.from([Buffer.from(text)]) },
     kept: { tryTake: () => hasRoom },
     turns: new EventLoopTurns(),
+    largeBatches: placesOfLargeBatches(),
   } as unknown as ImportDependencies;
   return { dependencies, run: { job, definition } as unknown as ImportRun, range, counted, call };
 }
@@ -269,6 +273,51 @@ describe('the batches of a range', () => {
       expect(counted).toEqual([]);
       const end = expect.objectContaining({ status, errorMessage });
       expect(finish).toHaveBeenCalledWith(job.tenantId, 'job', end);
+    },
+  );
+
+  it.each(['continue', 'abort'])(
+    'with very many failed rows wait until the process has room for them: %s',
+    async (onError) => {
+      const message = 'The rule that this row breaks is told at length. '.repeat(30);
+      const details = [{ column: 'title', value: 'a', code: 'Service:Validation:Rule', message }];
+      const failures = Array.from({ length: 4_000 }, (_, at) => ({ ...failure(at + 2), details }));
+      const results = [
+        { inserted: 0, updated: 0, skipped: 0, failures: Buffer.from(JSON.stringify(failures)) },
+      ];
+      const { dependencies, run, range, counted } = anImport(
+        (rowCount) =>
+          results.shift() ?? { inserted: rowCount, updated: 0, skipped: 0, failures: Buffer.from('[]') },
+      );
+      const { largeBatches } = dependencies;
+      const others = ['globex', 'initech'].map((tenantId) => ({ tenantId, userId: '' }));
+      for (const other of others) largeBatches.tryEnter(other);
+      const finish = jest.fn(
+        async (_tenantId: string, _jobId: string, { failedParts }: Partial<CountedBatch>) => {
+          counted.push({ failedParts } as CountedBatch);
+        },
+      );
+      const single = {
+        ...dependencies,
+        imports: { get: async () => ({ ...run.job, options: { onError } }), finish },
+        owners: { ...dependencies.owners, seal: async () => 0 },
+        blobs: { ...dependencies.blobs, delete: async () => undefined },
+        clock: { now: () => new Date() },
+      } as unknown as ImportDependencies;
+
+      const importing =
+        onError === 'abort'
+          ? importInSingleTransaction(single, run.job.tenantId, 'job', signal)
+          : sendRange(dependencies, { run, range, keysFirst: false, signal }, () => false);
+      while (largeBatches.waitingCount + counted.length === 0) await nextTurn();
+      expect(counted.length).toBe(0);
+      largeBatches.leave(others[0]!);
+      await importing;
+      largeBatches.leave(others[1]!);
+
+      const rows = counted.flatMap(({ failedParts }) => failedParts.map(({ rowCount }) => rowCount));
+      expect(rows.reduce((sum, count) => sum + count, 0)).toBe(failures.length);
+      expect(largeBatches.runningCount).toBe(0);
     },
   );
 

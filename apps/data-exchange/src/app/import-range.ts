@@ -1,12 +1,12 @@
 import { isFinal } from '../domain/import-job';
 import { importForgotten, tooManyFailedRows } from '../domain/problems';
-import { FailedPartsDraft } from '../store/failed-row-store';
 import type { Duplicate } from '../store/key-store';
 import type { ImportRange } from '../store/range-store';
 import { commonSendOptions, requireAllRows, sendFile } from './send-file';
 import { findImportRun, type ImportRun, type ImportDependencies } from './find-import-run';
 import { keepLayout } from './keep-layout';
 import { openRange } from './open-rows';
+import { UncountedRows } from './uncounted-rows';
 
 export interface RangeToImport {
   tenantId: string;
@@ -64,7 +64,7 @@ export async function sendRange(
   const { tenantId, id } = run.job;
   const file = await openRange(run.job, dependencies.blobs, range, signal);
   await keepLayout(dependencies, run, file);
-  const failed = new FailedPartsDraft();
+  const failedRows = new UncountedRows(dependencies.largeBatches, { tenantId, signal });
   const sent = await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),
     commit: 'EACH_BATCH',
@@ -76,19 +76,20 @@ export async function sendRange(
             dependencies.keys.listDuplicates(tenantId, id, firstRow, lastRow),
         }
       : {}),
-    takeFailedRow: (row) => failed.add(row),
+    failedRows,
     onResult: async ({ number, counts, isWhole }) => {
-      const batch = { number, counts, failedParts: failed.take(), bytesDone: file.bytesRead() };
+      const batch = { number, counts, failedParts: failedRows.take(), bytesDone: file.bytesRead() };
       const { isCancelled, failedBytes } = await dependencies.ranges.countBatch(
         tenantId,
         id,
         range.number,
         batch,
       );
+      failedRows.release();
       const hasRoom = failedBytes === 0 || dependencies.kept.tryTake(tenantId, failedBytes);
       return shouldContinue({ number, isCancelled, hasRoom, isWhole });
     },
-  });
+  }).finally(() => failedRows.release());
   requireAllRows(sent);
   return sent.end;
 }

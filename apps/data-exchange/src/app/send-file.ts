@@ -45,8 +45,14 @@ export interface SendFileOptions {
   /** How steps of a result are taken that others need not wait for. */
   inTurns: InTurns;
   /** Takes the failed rows of each batch as they are in the file, one after the other, before its result. */
-  takeFailedRow?(row: FailedRowWithCells): void;
+  failedRows?: FailedRowTaker | undefined;
   onResult(result: BatchResult): Promise<boolean>;
+}
+
+export interface FailedRowTaker {
+  /** Returns whether there is room for the next row; where not, `waitForRoom` comes before it. */
+  add(row: FailedRowWithCells): boolean;
+  waitForRoom(): Promise<void>;
 }
 
 /** The result of one batch, counted. */
@@ -64,7 +70,7 @@ export const commonSendOptions = (
   { job, definition }: ImportRun,
   file: FileRows,
   signal: AbortSignal,
-): Omit<SendFileOptions, 'commit' | 'after' | 'takeFailedRow' | 'onResult'> => ({
+): Omit<SendFileOptions, 'commit' | 'after' | 'failedRows' | 'onResult'> => ({
   job,
   definition,
   caller: callerOf(job),
@@ -117,10 +123,12 @@ async function sendMapped(options: SendFileOptions): Promise<SentFile> {
     batches: rowBatches(file.rows, { positions, columnCount: file.headers.length }, options.after),
     duplicatesOf: options.duplicatesOf,
     inTurns: options.inTurns,
-    onRefused: (batch, refused, isLast) =>
-      options.inTurns(
-        takeInSteps(failed.inOrder(batch, refused, isLast), (row) => options.takeFailedRow?.(row)),
-      ),
+    onRefused: async (batch, refused, isLast) => {
+      const { failedRows, inTurns } = options;
+      const rows = failed.inOrder(batch, refused, isLast);
+      const take = () => inTurns(takeInSteps(rows, (row) => failedRows?.add(row) ?? true));
+      while (!(await take())) await failedRows?.waitForRoom();
+    },
     onResult: async (sent) => {
       const result = countedResult(sent, failed.count);
       failed = new FailedRowsOfBatch(columnByProperty);

@@ -29,20 +29,26 @@ export function* eachInSteps<Row extends FailedRow, Result>(
   return results;
 }
 
-/** Takes rows that are made one by one, in steps of as much: no more than one of them is needed at a time. */
+/**
+ * Takes rows that are made one by one, in steps of as much: no more than one of them is needed at a time. Returns whether
+ * all are taken; otherwise it ended at a row after which there was no room for the next one, and goes on where it is called
+ * again.
+ * @param take returns whether there is room for the next row
+ */
 export function* takeInSteps<Row extends FailedRow>(
-  rows: Iterable<Row>,
-  take: (row: Row) => void,
-): Generator<void, void> {
+  rows: Iterator<Row>,
+  take: (row: Row) => boolean,
+): Generator<void, boolean> {
   let details = 0;
-  for (const row of rows) {
+  for (let next = rows.next(); !next.done; next = rows.next()) {
     if (details >= DETAILS_PER_STEP) {
       details = 0;
       yield;
     }
-    take(row);
-    details += 1 + row.details.length;
+    details += 1 + next.value.details.length;
+    if (!take(next.value)) return false;
   }
+  return true;
 }
 
 /** A report describes rows up to so many bytes; the correction file has all of them. */

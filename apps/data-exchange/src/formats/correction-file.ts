@@ -30,10 +30,7 @@ export function correctionWorkbook(
   const kept = correctionColumns(headers);
   const rows = async function* () {
     for await (const piece of pieces) {
-      yield piece.map((row): SheetCell[] => [
-        ...kept.map((index) => cellOf(row, index)),
-        describeErrors(row),
-      ]);
+      yield piece.map((row): SheetCell[] => [...cellsOf(row, kept), describeErrors(row)]);
     }
   };
   return writeXlsx(
@@ -42,7 +39,11 @@ export function correctionWorkbook(
   );
 }
 
-const cellOf = ({ cells, errorCells }: FailedRowWithCells, index: number): SheetCell => {
-  const text = cells[index] ?? '';
-  return errorCells?.includes(index) ? { error: text } : text;
-};
+/** The cells of some columns of a row. A row may have an error in each of very many cells. */
+function cellsOf({ cells, errorCells }: FailedRowWithCells, columns: readonly number[]): SheetCell[] {
+  const errors = new Set(errorCells);
+  return columns.map((index) => {
+    const text = cells[index] ?? '';
+    return errors.has(index) ? { error: text } : text;
+  });
+}

@@ -1,3 +1,4 @@
+import { countedReads } from '../../test/counted-reads';
 import type { FileRow } from './read-csv';
 import { rowBatches, type RowBatch } from './row-batches';
 
@@ -100,6 +101,24 @@ describe('a batch of rows', () => {
       [4, endMissing],
     ]);
     expect(await failed([0, 1, 2])).toHaveLength(3);
+  });
+
+  it('looks for the columns of a wide row of errors once, and not for each of its cells', async () => {
+    const columnCount = 500;
+    const mapped = countedReads(Array.from({ length: columnCount / 2 }, (_, index) => index));
+    const others = Array.from({ length: columnCount / 2 }, (_, index) => index + columnCount / 2);
+    async function* pieces(): AsyncGenerator<FileRow[]> {
+      const errorCells = others.map((position) => ({
+        position,
+        column: `Column ${position}`,
+        error: '#N/A',
+      }));
+      yield [{ number: 2, cells: [], errorCells }];
+    }
+    for await (const { rowCount } of rowBatches(pieces(), { positions: mapped.counted, columnCount }))
+      expect(rowCount).toBe(1);
+
+    expect(mapped.reads()).toBeLessThan(5 * columnCount);
   });
 
   it('has room for blank rows, which it neither sends nor counts', async () => {

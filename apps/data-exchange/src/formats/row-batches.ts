@@ -54,7 +54,8 @@ export async function* rowBatches(
 ): AsyncGenerator<RowBatch> {
   const sendsAllCells =
     positions.length === columnCount && positions.every((position, index) => position === index);
-  const isMapped = (position: number): boolean => positions.includes(position);
+  const mapped = new Set(positions);
+  const isMapped = (position: number): boolean => mapped.has(position);
   let number = 1;
   let draft = new BatchDraft(sendsAllCells, isMapped);
   const next = (): BatchDraft => new BatchDraft(sendsAllCells, isMapped, draft.byteLength);

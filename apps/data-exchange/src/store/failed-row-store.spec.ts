@@ -4,7 +4,10 @@ import { bytesOfParts, FailedPartsDraft } from './failed-row-store';
 
 const partsOf = async (rows: Iterable<FailedRowWithCells>) => {
   const draft = new FailedPartsDraft();
-  const taking = takeInSteps(rows, (row) => draft.add(row));
+  const taking = takeInSteps(rows[Symbol.iterator](), (row) => {
+    draft.add(row);
+    return true;
+  });
   await new EventLoopTurns().takeEach({ tenantId: 'acme', userId: 'ada' }, taking);
   return draft.take();
 };

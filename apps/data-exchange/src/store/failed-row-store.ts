@@ -196,11 +196,18 @@ const PART_LENGTH_MAX = 1_000_000;
 
 /** Failed rows in the order of the file, which become what is stored of them. */
 export class FailedPartsDraft {
+  /** Of the parts, until they are taken. */
+  private bytes = 0;
   private parts: FailedPart[] = [];
   private details: string[] = [];
   private cells: string[] = [];
   private length = 0;
   private lastRow = 0;
+
+  /** How much memory they take, until they are taken. */
+  get byteLength(): number {
+    return this.bytes + this.length;
+  }
 
   add({ rowNumber, kind, details, cells, errorCells }: FailedRowWithCells): void {
     const line: DetailsLine = errorCells
@@ -218,17 +225,19 @@ export class FailedPartsDraft {
   take(): FailedPart[] {
     if (this.details.length > 0) this.endPart();
     const { parts } = this;
-    this.parts = [];
+    [this.parts, this.bytes] = [[], 0];
     return parts;
   }
 
   private endPart(): void {
-    this.parts.push({
+    const part = {
       lastRow: this.lastRow,
       rowCount: this.details.length,
       details: Buffer.from(this.details.join('\n')),
       cells: Buffer.from(this.cells.join('\n')),
-    });
+    };
+    this.parts.push(part);
+    this.bytes += bytesOfParts([part]);
     [this.details, this.cells, this.length] = [[], [], 0];
   }
 }

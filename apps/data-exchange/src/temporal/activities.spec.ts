@@ -2,6 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { silentLog } from '@plinth/runtime/process/log';
 import { asyncLocalStorage, type ApplicationFailure, type Context } from '@temporalio/activity';
 import { createActivities } from './activities';
+import { Attempt } from './attempt';
+import { CRASHES_OF_JOB } from './job-failure';
 
 const forEver = () => new Promise<never>(() => undefined);
 
@@ -43,7 +45,7 @@ function someActivities() {
     };
     return Object.assign(begin, { crash, liveFor });
   };
-  return { imports, activities: ofNewProcess(), anActivity };
+  return { imports, activities: ofNewProcess(), ofNewProcess, anActivity };
 }
 
 describe('an activity', () => {
@@ -156,15 +158,64 @@ describe('an activity', () => {
     expect(await soon(second(activities.findDuplicates))).toBe('it waits');
   });
 
-  it('whose processes ended six times runs beside none that lost one, and beside others', async () => {
-    const { activities, anActivity } = someActivities();
-    const [often, once, never] = [anActivity(), anActivity(), anActivity()];
+  it('whose processes ended six times runs alone: others leave the process to it as they end', async () => {
+    const { imports, activities, anActivity } = someActivities();
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    imports.getState.mockReturnValueOnce(promise);
+    const [often, before, after] = [anActivity(), anActivity(), anActivity()];
     often.crash(6);
-    once.crash(1);
-    void often(activities.findDuplicates);
+    const ending = before(activities.findDuplicates);
 
-    expect(await soon(once(activities.findDuplicates))).toMatchObject({ type: 'Share' });
-    expect(await soon(never(activities.findDuplicates))).toBe('it waits');
+    expect(await soon(often(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+    expect(await soon(after(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+    resolve({ status: 'Completed', cancelRequestedAt: null });
+    await ending;
+    expect(await soon(after(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+    expect(await soon(often(activities.findDuplicates))).toBe('it waits');
+    expect(await soon(after(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+    await jest.advanceTimersByTimeAsync(600_000);
+    expect(await soon(after(activities.findDuplicates))).toBe('it waits');
+  });
+
+  it('keeps its process from others no longer than until it should have come again', async () => {
+    const { activities, anActivity } = someActivities();
+    const [often, before, after] = [anActivity(), anActivity(), anActivity()];
+    often.crash(6);
+    void before(activities.findDuplicates);
+
+    expect(await soon(often(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+    await jest.advanceTimersByTimeAsync(15_000);
+    expect(await soon(after(activities.findDuplicates))).toBe('it waits');
+  });
+
+  it('is not given up for others, however many of them end its processes', async () => {
+    const { ofNewProcess, anActivity } = someActivities();
+    const innocent = anActivity();
+    let inProcess = ofNewProcess();
+    let running = innocent(inProcess.findDuplicates);
+    for (let count = 0; count < 24; count++) {
+      const poisoned = anActivity();
+      poisoned.crash(count % 2);
+      if ((await soon(poisoned(inProcess.findDuplicates))) !== 'it waits') continue;
+      // Both leave the process without a word.
+      inProcess = ofNewProcess();
+      running = innocent(inProcess.findDuplicates);
+    }
+
+    expect(await soon(running)).toBe('it waits');
+  });
+
+  it('that ends a job which was given up runs alone, and ends no more processes than that did alone', async () => {
+    const { activities, anActivity } = someActivities();
+    const [end, other] = [anActivity(), anActivity()];
+    const ofSuspect: Run = (tenantId, jobId) =>
+      activities.failImport(tenantId, jobId, 'Its processes ended.', true, true);
+
+    expect(await soon(end(ofSuspect))).toBe('it waits');
+    expect(await soon(other(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+    const inProcess = (attempt: number) =>
+      new Attempt({ info: { attempt, heartbeatDetails: undefined } } as unknown as Context, CRASHES_OF_JOB);
+    expect([4, 5].map((attempt) => inProcess(attempt).isGivenUp)).toEqual([false, true]);
   });
 
   it('that reads the file of an import as it ends shares the places of its tenant', async () => {

@@ -15,7 +15,7 @@ import { failUndo, undoImport, type UndoDependencies } from '../app/undo-import'
 import type { KeyStore } from '../store/key-store';
 import type { RangeStore } from '../store/range-store';
 import { Attempt } from './attempt';
-import { failureOf, isForOthers, processesEnded } from './job-failure';
+import { CRASHES_OF_JOB, failureOf, isForOthers, processesEnded } from './job-failure';
 import { isShareRefusal, Neighbours, WorkerShares } from './worker-shares';
 import { isShortQueue, TOO_LONG } from './workflows/task-queues';
 
@@ -46,12 +46,13 @@ export const createActivities = ({
   const insert: KeyStore['insert'] = (...read) => asProgress(keys.insert(...read));
   const dependencies = { ...further, ranges: { ...ranges, countBatch }, keys: { ...keys, insert } };
   const neighbours = new Neighbours();
-  /** Runs what ends a job, which has to, however often its processes ended. */
+  /** Runs what ends a job, which has to, however often its processes ended. @param crashesOfJob of the job itself, which count */
   const runEnd = <Result>(
     work: (signal: AbortSignal, attempt: Attempt) => Promise<Result>,
+    crashesOfJob = 0,
   ): Promise<Result> => {
     const context = Context.current();
-    const attempt = new Attempt(context);
+    const attempt = new Attempt(context, crashesOfJob);
     attempts.set(context, attempt);
     return runAttempt(dependencies.log, attempt, () => work(context.cancellationSignal, attempt));
   };
@@ -92,17 +93,26 @@ export const createActivities = ({
     endImport: (job: ImportToEnd) => {
       const work = (signal: AbortSignal) => endImport(withBudget(job.movesOn), job, signal);
       // The rows that a cancelled job did not import are counted, for which its file is read.
-      return job.isCancelled ? runWhole(job.tenantId, work) : run(work);
+      return job.isCancelled ? run((signal) => shares().runEnd(job.tenantId, () => work(signal))) : run(work);
     },
-    failImport: (tenantId: string, jobId: string, reason: string, movesOn?: boolean) =>
-      runEnd((signal, attempt) =>
-        neighbours.run(attempt, () =>
-          shares().runWhole(tenantId, () => {
-            const { isLast, isGivenUp } = attempt;
-            const job = { tenantId, jobId, reason };
-            return failImport(withBudget(movesOn), job, { signal, isLast, isGivenUp });
-          }),
-        ),
+    failImport: (
+      tenantId: string,
+      jobId: string,
+      reason: string,
+      movesOn?: boolean,
+      /** The job was given up, as its processes ended each time: what reads its file again may end them too. */
+      isSuspect?: boolean,
+    ) =>
+      runEnd(
+        (signal, attempt) =>
+          neighbours.run(attempt, () =>
+            shares().runEnd(tenantId, () => {
+              const { isLast, isGivenUp } = attempt;
+              const job = { tenantId, jobId, reason };
+              return failImport(withBudget(movesOn), job, { signal, isLast, isGivenUp });
+            }),
+          ),
+        isSuspect ? CRASHES_OF_JOB : 0,
       ),
     undoImport: (tenantId: string, jobId: string) =>
       runPart(tenantId, (signal) => undoImport(dependencies, tenantId, jobId, signal)),

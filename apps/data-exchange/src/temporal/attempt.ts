@@ -5,7 +5,7 @@ import {
   detailsOf,
   isGivenUp,
   isLastAttempt,
-  isUnproven,
+  isUnprovenAfter,
   livesLonger,
   type AttemptDetails,
   type Neighbour,
@@ -17,12 +17,16 @@ const HEARTBEAT_MILLISECONDS = 250;
 /** An attempt of an activity. It reports that it is alive, and leaves to the next one what that has to know. */
 export class Attempt implements Neighbour {
   private readonly begin = performance.now();
-  private readonly crashes: number;
+  private readonly crashesOfAll: number;
   private readonly longestBefore: number;
   private details: AttemptDetails;
 
-  constructor(private readonly context: Context) {
-    this.crashes = crashesOf(context.info);
+  /** @param crashesOfJob how many processes count that ended under what came before it */
+  constructor(
+    private readonly context: Context,
+    crashesOfJob = 0,
+  ) {
+    this.crashesOfAll = crashesOfJob + crashesOf(context.info);
     this.details = detailsOf(context.info);
     this.longestBefore = this.details.longest;
   }
@@ -35,12 +39,16 @@ export class Attempt implements Neighbour {
     return isLastAttempt(this.number);
   }
 
-  get unproven(): number {
-    return isUnproven(this.lived()) ? this.crashesSince() : 0;
+  get crashes(): number {
+    return this.crashesOfAll - this.details.crashesBefore;
+  }
+
+  get isUnproven(): boolean {
+    return isUnprovenAfter(this.lived());
   }
 
   get isGivenUp(): boolean {
-    return isGivenUp(this.crashesSince());
+    return isGivenUp(this.crashes);
   }
 
   /** Reports to Temporal that the activity is alive while it works. */
@@ -55,7 +63,7 @@ export class Attempt implements Neighbour {
 
   /** The activity got further than any attempt before: what ended its processes until then says nothing of what follows. */
   noteProgress(): void {
-    this.details = { ...this.details, crashesBefore: this.crashes };
+    this.details = { ...this.details, crashesBefore: this.crashesOfAll };
   }
 
   /** The attempt failed, and its process did not end. */
@@ -74,10 +82,5 @@ export class Attempt implements Neighbour {
 
   private lived(): number {
     return Math.round(performance.now() - this.begin);
-  }
-
-  /** How many of its processes ended since the activity last got further. */
-  private crashesSince(): number {
-    return this.crashes - this.details.crashesBefore;
   }
 }

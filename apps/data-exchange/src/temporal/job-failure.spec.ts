@@ -1,6 +1,8 @@
+import { ActivityFailure, RetryState } from '@temporalio/common';
 import { Problem, unavailable } from '@plinth/kernel/problem';
 import { InterruptedReading } from '../formats/interrupted-reading';
-import { countedAttempt, crashesOf, failureOf, isForOthers } from './job-failure';
+import { countedAttempt, crashesOf, failureOf, isForOthers, processesEnded } from './job-failure';
+import { endedItsProcesses, reasonOf } from './workflows/reason';
 
 describe('an attempt of a job that failed', () => {
   it.each<[string, Problem | undefined, number[], boolean]>([
@@ -40,5 +42,15 @@ describe('an attempt of a job that failed', () => {
       type: 'Problem',
       message: 'The workbook could not be read to its end just now; try again.',
     });
+  });
+
+  it('says whether the job was given up, as its processes ended each time, and gives it that reason', () => {
+    const ofActivity = (cause: Error) =>
+      new ActivityFailure(undefined, 'importRange', '1', RetryState.NON_RETRYABLE_FAILURE, undefined, cause);
+    const givenUp = ofActivity(processesEnded('importRange'));
+    expect(endedItsProcesses(givenUp)).toBe(true);
+    expect(reasonOf(givenUp)).toContain('ended or stood still 10 times');
+    for (const other of [ofActivity(failureOf(undefined, 5)), new Error('a bug')])
+      expect(endedItsProcesses(other)).toBe(false);
   });
 });

@@ -2,6 +2,7 @@ import type { Problem } from '@plinth/kernel/problem';
 import { ApplicationFailure, type Info } from '@temporalio/activity';
 import { mayPass } from '../domain/problems';
 import { InterruptedReading } from '../formats/interrupted-reading';
+import { PROCESSES_ENDED } from './workflows/processes-ended';
 
 /** What may fail each time it is tried is not retried for ever. */
 const ATTEMPTS_MAX = 5;
@@ -68,7 +69,7 @@ export const crashesOf = (info: AttemptInfo): number => Math.max(0, info.attempt
  * only ran beside it are told from it. The first one is by chance, and all that ran go on at once.
  */
 const CRASHES_OF_CHANCE = 2;
-/** From so many on nothing runs beside it that lost a process at all: what kills one after the other costs it one each. */
+/** So many may be for others, which kill one process after the other. From then on it runs alone: no other is why it ends. */
 const CRASHES_OF_OTHERS = 6;
 /** Processes that are killed have died so often under nothing that gets further, but one job must not kill them for ever. */
 const CRASHES_MAX = 10;
@@ -76,17 +77,25 @@ const CRASHES_MAX = 10;
 const isSuspect = (crashes: number): boolean => crashes >= CRASHES_OF_CHANCE;
 export const isGivenUp = (crashes: number): boolean => crashes >= CRASHES_MAX;
 
+/** How many count for the end of a job that was given up, so that it runs alone, and ends as many as that did alone. */
+export const CRASHES_OF_JOB = CRASHES_OF_OTHERS;
+
 /** An attempt as those see it that run beside it. */
 export interface Neighbour {
-  /** How many of its processes ended since it got further, while it may still be why. */
-  readonly unproven: number;
+  /** How many of its processes ended since it got further. */
+  readonly crashes: number;
+  /** Whether it may still be what ends its process: it does not live for long. */
+  readonly isUnproven: boolean;
 }
 
+export const runsAlone = ({ crashes, isUnproven }: Neighbour): boolean =>
+  isUnproven && crashes >= CRASHES_OF_OTHERS;
+
 /** Whether one of the two may be what ends the processes of the other, so that they are not to run side by side. */
-export function mayBlame({ unproven: one }: Neighbour, { unproven: other }: Neighbour): boolean {
-  const [fewer, more] = one < other ? [one, other] : [other, one];
-  return isSuspect(fewer) || (more >= CRASHES_OF_OTHERS && fewer > 0);
-}
+export const mayBlame = (one: Neighbour, other: Neighbour): boolean =>
+  one.isUnproven &&
+  other.isUnproven &&
+  (runsAlone(one) || runsAlone(other) || (isSuspect(one.crashes) && isSuspect(other.crashes)));
 
 /** An attempt that lives twice as long as any before does not die of what those died of. */
 const LIVES_LONGER = { times: 2, millisecondsMin: 30_000 };
@@ -96,7 +105,7 @@ const UNPROVEN_MILLISECONDS_MAX = 10 * 60_000;
 export const livesLonger = (milliseconds: number, longestBefore: number): boolean =>
   milliseconds >= Math.max(LIVES_LONGER.times * longestBefore, LIVES_LONGER.millisecondsMin);
 
-export const isUnproven = (milliseconds: number): boolean => milliseconds < UNPROVEN_MILLISECONDS_MAX;
+export const isUnprovenAfter = (milliseconds: number): boolean => milliseconds < UNPROVEN_MILLISECONDS_MAX;
 
 const ADVICE: Partial<Record<string, string>> = {
   runExport: ' Export fewer rows at a time.',
@@ -109,4 +118,5 @@ export const processesEnded = (activityType: string): ApplicationFailure =>
     `The process of this job ended or stood still ${CRASHES_MAX} times before the job got any further.` +
       (ADVICE[activityType] ?? ' Divide the file.'),
     'Problem',
+    PROCESSES_ENDED,
   );

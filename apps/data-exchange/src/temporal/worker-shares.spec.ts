@@ -36,4 +36,37 @@ describe.each([
     end();
     await Promise.all(whole);
   });
+
+  it('are for the end of a job before others of its tenant, which waits for one of them at most', async () => {
+    const shares = places();
+    const running = [1, 2].map(() => Promise.withResolvers<void>());
+    const [first, second] = running.map(({ promise }) => shares.runWhole('acme', () => promise));
+    expect(await refusedOf((tenantId, work) => shares.runEnd(tenantId, work), ['acme'])).toEqual(['acme']);
+    running[0]!.resolve();
+    await first;
+
+    const whole = (tenantId: string, work: () => Promise<void>) => shares.runWhole(tenantId, work);
+    expect(await refusedOf(whole, ['acme', 'globex'])).toEqual(['acme']);
+    const parts = (tenantId: string, work: () => Promise<void>) => shares.run(tenantId, work);
+    expect(await refusedOf(parts, ['acme'])).toEqual([]);
+    expect(await refusedOf((tenantId, work) => shares.runEnd(tenantId, work), ['acme'])).toEqual([]);
+    expect(await refusedOf(whole, ['acme'])).toEqual([]);
+    running[1]!.resolve();
+    await second;
+  });
+
+  it('are for the end of a job also where parts of jobs have them', async () => {
+    const shares = places();
+    const parts = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    const running = parts.map(({ promise }) => shares.run('acme', () => promise));
+    expect(await refusedOf((tenantId, work) => shares.runEnd(tenantId, work), ['acme'])).toEqual(['acme']);
+    parts[0]!.resolve();
+    await running[0];
+
+    expect(await refusedOf((tenantId, work) => shares.run(tenantId, work), ['acme'])).toEqual(['acme']);
+    expect(await refusedOf((tenantId, work) => shares.runWhole(tenantId, work), ['acme'])).toEqual(['acme']);
+    expect(await refusedOf((tenantId, work) => shares.runEnd(tenantId, work), ['acme'])).toEqual([]);
+    for (const { resolve } of parts) resolve();
+    await Promise.all(running);
+  });
 });

@@ -1,9 +1,66 @@
 import { FairShares, type FairSharesOptions } from '@plinth/kernel/fair-shares';
 import { ApplicationFailure } from '@temporalio/activity';
-import { mayBlame, type Neighbour } from './job-failure';
+import { mayBlame, runsAlone, type Neighbour } from './job-failure';
 
 /** So many activities of each of its two queues a worker runs at the same time. */
 export const ACTIVITIES_MAX = 4;
+
+/** Who was refused comes again within ten seconds, by the longest interval of its retries. */
+const COMES_AGAIN_MILLISECONDS = 15_000;
+
+/** Keeps what is free next for those who were refused it and come before others, until they come again. */
+class Precedence {
+  private readonly keptUntil = new Map<string, number>();
+
+  /** @param of what they share with those who wait for them */
+  keep(of: string): void {
+    const now = performance.now();
+    for (const [key, until] of this.keptUntil) if (until <= now) this.keptUntil.delete(key);
+    this.keptUntil.set(of, now + COMES_AGAIN_MILLISECONDS);
+  }
+
+  isKept(of: string): boolean {
+    return (this.keptUntil.get(of) ?? 0) > performance.now();
+  }
+
+  end(of: string): void {
+    this.keptUntil.delete(of);
+  }
+}
+
+/** Places that tenants share. */
+class TenantPlaces {
+  private readonly shares: FairShares;
+  private readonly precedence = new Precedence();
+
+  constructor(places: number, options: FairSharesOptions = {}) {
+    this.shares = new FairShares(places, { ...options, limitsUsers: false });
+  }
+
+  /** @param isEnd the next place of its tenant is for what ends a job */
+  async run<Result>(
+    tenantId: string,
+    work: () => Promise<Result>,
+    { isEnd }: { isEnd: boolean },
+  ): Promise<Result> {
+    const owner = { tenantId, userId: '' };
+    if (!isEnd && this.precedence.isKept(tenantId)) throw refusal('The end of another job comes first.');
+    if (this.shares.take(owner)) {
+      if (isEnd) this.precedence.keep(tenantId);
+      throw refusal('The jobs of a tenant have all places of a worker that they may have.');
+    }
+    if (isEnd) this.precedence.end(tenantId);
+    try {
+      return await work();
+    } catch (error) {
+      // It needs another place too.
+      if (isEnd && isShareRefusal(error)) this.precedence.keep(tenantId);
+      throw error;
+    } finally {
+      this.shares.give(owner);
+    }
+  }
+}
 
 /**
  * Shares the places of one queue of a worker between tenants. Who has no share fails, and comes again by the backoff of its
@@ -11,14 +68,11 @@ export const ACTIVITIES_MAX = 4;
  * has three places at most.
  */
 export class WorkerShares {
-  private readonly all = new FairShares(ACTIVITIES_MAX, {
-    limitsUsers: false,
-    timesFree: ACTIVITIES_MAX - 1,
-  });
-  private readonly whole: FairShares;
+  private readonly all = new TenantPlaces(ACTIVITIES_MAX, { timesFree: ACTIVITIES_MAX - 1 });
+  private readonly whole: TenantPlaces;
 
   private constructor(options: FairSharesOptions) {
-    this.whole = new FairShares(ACTIVITIES_MAX - 1, { ...options, limitsUsers: false });
+    this.whole = new TenantPlaces(ACTIVITIES_MAX - 1, options);
   }
 
   /**
@@ -33,12 +87,17 @@ export class WorkerShares {
 
   /** Runs what ends within seconds. */
   run<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result> {
-    return withShare(this.all, tenantId, work);
+    return this.all.run(tenantId, work, { isEnd: false });
   }
 
   /** Runs a job, or a step of a large one, that keeps its place to the end. */
-  runWhole<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result> {
-    return withShare(this.whole, tenantId, () => this.run(tenantId, work));
+  runWhole<Result>(tenantId: string, work: () => Promise<Result>, isEnd = false): Promise<Result> {
+    return this.whole.run(tenantId, () => this.all.run(tenantId, work, { isEnd }), { isEnd });
+  }
+
+  /** Runs what ends a job and reads its file: of its tenant it waits for one job at most, however many come again and again. */
+  runEnd<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result> {
+    return this.runWhole(tenantId, work, true);
   }
 }
 
@@ -51,35 +110,31 @@ export const isShareRefusal = (error: unknown): boolean =>
 
 const refusal = (message: string): ApplicationFailure => ApplicationFailure.retryable(message, SHARE);
 
+/** What of a process is kept for those that run alone. */
+const PROCESS = 'process';
+
 /** The attempts that run in a process, of which none is to end it for another. */
 export class Neighbours {
   private readonly running = new Set<Neighbour>();
+  private readonly precedence = new Precedence();
 
-  /** Runs the work of an attempt, unless it or one that runs may be what ends the processes of the other. */
+  /**
+   * Runs the work of an attempt, unless it or one that runs may be what ends the processes of the other. For one that runs
+   * alone, others leave the process as they end, and none begins.
+   */
   async run<Result>(attempt: Neighbour, work: () => Promise<Result>): Promise<Result> {
-    for (const other of this.running)
-      if (mayBlame(attempt, other))
-        throw refusal('Another job runs whose processes ended too, and either may be why.');
+    const isAlone = runsAlone(attempt);
+    const isKept = !isAlone && this.precedence.isKept(PROCESS);
+    if (isKept || [...this.running].some((other) => mayBlame(attempt, other))) {
+      if (isAlone) this.precedence.keep(PROCESS);
+      throw refusal('A job runs, or is about to, whose processes ended, and which of two is why must show.');
+    }
+    if (isAlone) this.precedence.end(PROCESS);
     this.running.add(attempt);
     try {
       return await work();
     } finally {
       this.running.delete(attempt);
     }
-  }
-}
-
-async function withShare<Result>(
-  shares: FairShares,
-  tenantId: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const owner = { tenantId, userId: '' };
-  if (shares.take(owner))
-    throw refusal('The jobs of a tenant have all places of a worker that they may have.');
-  try {
-    return await work();
-  } finally {
-    shares.give(owner);
   }
 }

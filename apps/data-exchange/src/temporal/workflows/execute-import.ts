@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { RangePlan } from '../../app/split-into-ranges';
 import type { Activities } from '../activities';
-import { reasonOf } from './reason';
+import { endedItsProcesses, reasonOf } from './reason';
 import { runWithConcurrency } from './run-with-concurrency';
 import { shortQueueOf, TOO_LONG } from './task-queues';
 import { workOptions } from './work-options';
@@ -60,7 +60,8 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
     if (plan.kind === 'whole') await importRanges(wholeFile, run);
     if (plan.kind === 'ranges') await importRanges(await long.cutFile(tenantId, jobId));
   } catch (error) {
-    await onShort((to) => to.failImport(tenantId, jobId, reasonOf(error), movesOn));
+    const isSuspect = endedItsProcesses(error);
+    await onShort((to) => to.failImport(tenantId, jobId, reasonOf(error), movesOn, isSuspect));
   }
 }
 
