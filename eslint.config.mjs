@@ -99,8 +99,11 @@ export default tseslint.config(
   { files: ['**/*.{ts,tsx,mts,mjs}'], plugins: { '@nx': nx }, rules: boundaries([]) },
   // Node runs the tools as they are, without our aliases: one tool imports another by its path.
   { files: ['tools/**/*.{ts,mjs}'], rules: boundaries(['^(\\.\\./){1,2}\\w']) },
-  // How well data exchange maps the fields of other services: the one place that puts services side by side.
-  { files: ['tools/verification/mappings/*.ts'], rules: boundaries(['^(\\.\\./){3}apps/']) },
+  // How well data exchange maps the fields of other services, and whether alerts see what the gateway measures.
+  {
+    files: ['tools/verification/{mappings,manifests}/*.ts'],
+    rules: boundaries(['^(\\.\\./){1,2}\\w', '^(\\.\\./){3}apps/']),
+  },
   {
     files: ['**/*.{ts,tsx,mts}'],
     rules: {

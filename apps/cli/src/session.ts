@@ -1,6 +1,6 @@
 import { createPlatformClient } from '@plinth/sdk/client';
 import { Option, type Command } from 'commander';
-import { findCredential, storeCredential } from './credentials';
+import { findCredential, storeCredential, type StoredCredential } from './credentials';
 import { CommandError, ExitCode } from './exit-codes';
 import { gatewayClient, refresh } from './sign-in';
 import { Terminal } from './terminal';
@@ -56,10 +56,26 @@ async function currentToken(url: string): Promise<string> {
       `Nobody is signed in at ${url}: \`plinth login\`, or set PLINTH_TOKEN.`,
       ExitCode.NotAllowed,
     );
-  if (stored.expiresAt - RENEW_BEFORE_MILLISECONDS > Date.now()) return stored.accessToken;
-  const renewed = await refresh(stored);
-  if (renewed === undefined)
-    throw new CommandError(`The sign-in at ${url} has expired: \`plinth login\`.`, ExitCode.NotAllowed);
-  storeCredential(url, renewed);
-  return renewed.accessToken;
+  if (isFresh(stored)) return stored.accessToken;
+  const renewal = renewals.get(url) ?? renew(url, stored).finally(() => renewals.delete(url));
+  renewals.set(url, renewal);
+  return renewal;
+}
+
+const isFresh = ({ expiresAt }: StoredCredential): boolean =>
+  expiresAt - RENEW_BEFORE_MILLISECONDS > Date.now();
+
+/** Those that run: many issuers accept a refresh token once, and take the second time for theft. */
+const renewals = new Map<string, Promise<string>>();
+
+async function renew(url: string, expired: StoredCredential): Promise<string> {
+  const renewed = await refresh(expired);
+  if (renewed !== undefined) {
+    storeCredential(url, renewed);
+    return renewed.accessToken;
+  }
+  // By another program, with the same refresh token.
+  const stored = findCredential(url);
+  if (stored && isFresh(stored)) return stored.accessToken;
+  throw new CommandError(`The sign-in at ${url} has expired: \`plinth login\`.`, ExitCode.NotAllowed);
 }

@@ -49,7 +49,7 @@ export class GatewayMetrics {
     });
     this.aborted = new Counter({
       name: 'plinth_gateway_unfinished_responses_total',
-      help: 'Responses that were cut off: the client disconnected, or the service died.',
+      help: 'Responses that were cut off, not counting streams of events: the client disconnected, or the service died.',
       labelNames: ['area', 'route'],
       registers,
     });
@@ -95,7 +95,7 @@ export class GatewayMetrics {
         status: response.statusCode,
         traceId: trace.traceId,
       });
-    if (!response.writableFinished) this.aborted.inc({ area, route });
+    if (!isEvents && !response.writableFinished) this.aborted.inc({ area, route });
   }
 
   refused(reason: RefusalReason): void {

@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { eventually } from '@plinth/testing/eventually';
 import { silentLog } from '@plinth/runtime/process/log';
 import { startTracing } from '@plinth/runtime/process/tracing';
 import {
@@ -83,5 +84,31 @@ describe('traces and metrics of the gateway', () => {
     expect(valueOf('plinth_gateway_rate_limit_decisions_total', 'decision="allowed"')).toBe('5');
     expect(valueOf('plinth_gateway_breaker_state', 'area="things"')).toBe('0');
     expect(metrics).toContain('nodejs_eventloop_lag_seconds');
+  });
+
+  it('count downloads that are cut off, and no streams of events, which their readers end', async () => {
+    const { fetch, gateway } = await startGateway({
+      things: await startUpstream((request, response) => {
+        const isEvents = request.url!.endsWith('/events');
+        response.writeHead(200, { 'content-type': isEvents ? 'text/event-stream' : 'text/csv' });
+        response.write('data: 1\n\n');
+      }),
+    });
+    const leave = async (path: string) => {
+      const reader = (await fetch(path)).body!.getReader();
+      await reader.read();
+      await reader.cancel();
+    };
+    const countOf = async (name: string) =>
+      [...(await gateway.metrics.metrics()).matchAll(new RegExp(`^${name}\\{.*\\} (.*)$`, 'gm'))]
+        .map(([line, count]) => `${/route="(\w+)"/.exec(line)![1]} ${count}`)
+        .sort();
+    await leave('/api/v1/things/all/events');
+    await leave('/api/v1/files/large.csv');
+    await eventually(async () => {
+      const ended = await countOf('plinth_gateway_request_duration_seconds_count');
+      return ['getFile 1', 'watchThings 1'].every((route) => ended.includes(route));
+    });
+    expect(await countOf('plinth_gateway_unfinished_responses_total')).toEqual(['getFile 1']);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from '../../development/launcher/paths.mjs';
 import { discoverServices } from '../../development/launcher/services.mjs';
-import { accessFromEnvironment } from '../migrate/access-from-environment.ts';
+import { databaseFromEnvironment } from '../migrate/access-from-environment.ts';
 import { MigrationError } from '../migrate/migration-error.ts';
 import { textOf } from '../migrate/text-of-variable.ts';
 import { copyFiles } from './copy-files.ts';
@@ -64,13 +64,7 @@ async function restore(folder: string): Promise<void> {
 const databases = (): Database[] =>
   discoverServices()
     .filter(({ hasDatabase }) => hasDatabase)
-    .map(({ name }) => {
-      const access = accessFromEnvironment(name, process.env);
-      if (access.kind === 'owner') return { service: name, url: access.url };
-      const url = new URL(access.url);
-      url.pathname = `/${access.plan.database}`;
-      return { service: name, url: url.href };
-    });
+    .map(({ name }) => ({ service: name, url: databaseFromEnvironment(name, process.env) }));
 
 const dumpOf = (folder: string, service: string): string => join(folder, `${service}.dump`);
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '@plinth/runtime/process/config';
 import { z } from 'zod';
-import { accessFromEnvironment } from './access-from-environment.ts';
+import { accessFromEnvironment, databaseFromEnvironment } from './access-from-environment.ts';
 import { textOf } from './text-of-variable.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plinth-access-'));
@@ -66,4 +66,21 @@ it.each([
 ])('the tools read a variable as the processes do: %j', (environment) => {
   const { config } = readConfig(z.object({ URL: z.string().optional() }), environment);
   expect(textOf('URL', environment)).toBe(config.URL);
+});
+
+it('the database of a service is on the server that the service uses, unless it is named', () => {
+  const environment = (url: string) => ({ DATABASE_URL_CONTACTS: url, MIGRATE_DATABASE_URL: admin });
+  expect(
+    databaseFromEnvironment('contacts', environment(service.replace('@postgres/', '@postgres:5432/'))),
+  ).toBe('postgres://root:top@postgres/plinth_contacts');
+  for (const moved of ['@second/', '@postgres:5433/'].map((server) =>
+    service.replace('@postgres/', server),
+  )) {
+    expect(() => databaseFromEnvironment('contacts', environment(moved))).toThrow(
+      'set MIGRATE_DATABASE_URL_CONTACTS',
+    );
+    const named = 'postgres://reader:all@second/plinth_contacts';
+    const environmentThatNamesIt = { ...environment(moved), MIGRATE_DATABASE_URL_CONTACTS: named };
+    expect(databaseFromEnvironment('contacts', environmentThatNamesIt)).toBe(named);
+  }
 });

@@ -5,13 +5,14 @@ import { readSecrets } from '../../development/launcher/secrets.mjs';
 import { postgresUrl } from '../../development/launcher/servers/postgres.mjs';
 import { discoverServices } from '../../development/launcher/services.mjs';
 import { isRunning, readState } from '../../development/launcher/state.mjs';
+import { databaseFromEnvironment } from '../migrate/access-from-environment.ts';
 import { textOf } from '../migrate/text-of-variable.ts';
 
 /** Where services store what they have. */
 export interface Endpoints {
   /** A service's database as an administrator, who sees the rows of all tenants. */
   adminUrlOf(service: string): string;
-  blobUrl: string;
+  blobUrl(): string;
 }
 
 export const servicesWithDatabase = (): string[] =>
@@ -19,24 +20,43 @@ export const servicesWithDatabase = (): string[] =>
     .filter(({ hasDatabase }) => hasDatabase)
     .map(({ name }) => name);
 
-/** From the environment; what it does not contain is taken from the platform that `npm start` runs here. */
+/**
+ * All from the environment where it names any of them, else all of the platform that `npm start` runs here: with the files of
+ * one platform and the databases of another no file would have a row.
+ */
 export function resolveEndpoints(env: NodeJS.ProcessEnv): Endpoints {
+  const variables = servicesWithDatabase().flatMap((service) => [
+    databaseVariable(service),
+    `MIGRATE_${databaseVariable(service)}`,
+  ]);
+  const named = ['BLOB_URL', 'MIGRATE_DATABASE_URL', ...variables].find((name) => textOf(name, env));
+  return named === undefined ? endpointsOfThisPlatform() : endpointsOfEnvironment(env, named);
+}
+
+const endpointsOfEnvironment = (env: NodeJS.ProcessEnv, named: string): Endpoints => ({
+  adminUrlOf: (service) => databaseFromEnvironment(service, env),
+  blobUrl() {
+    const url = textOf('BLOB_URL', env);
+    if (url === undefined) throw new Error(`BLOB_URL is not set, but ${named} is: set all, or none of them.`);
+    return url;
+  },
+});
+
+function endpointsOfThisPlatform(): Endpoints {
   const layout = layoutOf();
-  const portOf = (server: string): number => {
+  const postgres = () => {
     const state = readState(layout);
-    const found = isRunning(state) ? state.processes.find(({ name }) => name === server) : undefined;
-    if (!found) throw new Error(`The address of ${server} is unknown: set its variable, or run npm start.`);
-    return found.port;
+    const found = isRunning(state) ? state.processes.find(({ name }) => name === 'postgres') : undefined;
+    if (!found) throw new Error('The address of postgres is unknown: set the variables, or run npm start.');
+    return found;
   };
-  const localAdminUrl = () => postgresUrl(portOf('postgres'), readSecrets(layout).postgresPassword);
-  const databaseUrlOf = (service: string) =>
-    textOf(databaseVariable(service), env) ?? databaseUrl(service, localAdminUrl(), readSecrets(layout));
   return {
-    adminUrlOf: (service) => {
-      const url = new URL(textOf('MIGRATE_DATABASE_URL', env) ?? localAdminUrl());
-      url.pathname = new URL(databaseUrlOf(service)).pathname;
+    adminUrlOf(service) {
+      const secrets = readSecrets(layout);
+      const url = new URL(postgresUrl(postgres().port, secrets.postgresPassword));
+      url.pathname = new URL(databaseUrl(service, url.href, secrets)).pathname;
       return url.href;
     },
-    blobUrl: textOf('BLOB_URL', env) ?? pathToFileURL(layout.blobs).href,
+    blobUrl: () => pathToFileURL(layout.blobs).href,
   };
 }

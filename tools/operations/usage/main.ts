@@ -1,5 +1,5 @@
 import { resolveEndpoints, servicesWithDatabase } from './endpoints.ts';
-import { findOrphanFiles } from './orphan-files.ts';
+import { findOrphanFiles, removeOrphanFiles } from './orphan-files.ts';
 import { openStoredFiles } from './stored-files.ts';
 import { readTenantUsage, totalOf } from './tenant-usage.ts';
 
@@ -18,12 +18,12 @@ async function main(words: readonly string[]): Promise<void> {
 /** Lists the files of the blob store that no row names, and removes them where that is asked for. */
 async function showOrphans(removes: boolean): Promise<void> {
   const endpoints = resolveEndpoints(process.env);
-  const files = await openStoredFiles(endpoints.blobUrl);
+  const files = await openStoredFiles(endpoints.blobUrl());
   const before = new Date(Date.now() - DAY_MILLISECONDS);
+  const found = (removes ? removeOrphanFiles : findOrphanFiles)(files, endpoints.adminUrlOf, before);
   let [count, bytes] = [0, 0];
-  for await (const orphans of findOrphanFiles(files, (service) => endpoints.adminUrlOf(service), before))
+  for await (const orphans of found)
     for (const orphan of orphans) {
-      if (removes) await files.remove(orphan.key);
       console.log(`${orphan.key}  ${orphan.bytes} bytes, ${orphan.modifiedAt.toISOString()}`);
       count++;
       bytes += orphan.bytes;

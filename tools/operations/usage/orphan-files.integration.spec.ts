@@ -9,7 +9,7 @@ import { findOrInstall } from '@plinth/testing/find-or-install';
 import { startS3Server } from '@plinth/testing/s3-server';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import pg from 'pg';
-import { findOrphanFiles } from './orphan-files';
+import { findOrphanFiles, removeOrphanFiles } from './orphan-files';
 import { openStoredFiles, type StoredFile, type StoredFiles } from './stored-files';
 
 const DAY_MILLISECONDS = 86_400_000;
@@ -52,19 +52,25 @@ describe('files that no row names', () => {
     return key;
   };
 
+  const addUpload = (tenantId: string, id: string, isRemoved = false) =>
+    insert(
+      'data-exchange',
+      `INSERT INTO import_job (tenant_id, id, definition_name, original_file_name, mime_type, file_size_bytes, sha256,
+         blob_key, format, options, status, created_by, created_at, permission, file_removed_at)
+       VALUES ($1, $2, 'A.B', 'x.csv', 'text/csv', 7, 'x', $3, '{}', '{}', 'Created', 'ada', now(), 'A.B.C', $4)`,
+      [tenantId, id, `${tenantId}/imports/${id}`, isRemoved ? new Date() : null],
+    );
+  const urlOf = (service: string) => databases[service]!.adminUrl;
+  const keysOf = async (pieces: AsyncGenerator<StoredFile[]>, found: string[] = []): Promise<string[]> => {
+    for await (const piece of pieces) found.push(...piece.map(({ key }) => key));
+    return found.sort();
+  };
+
   it('are found and can be removed, and none that a row names, that is new, or that no service stored', async () => {
     const tenantId = newId();
-    const addUpload = (id: string, isRemoved = false) =>
-      insert(
-        'data-exchange',
-        `INSERT INTO import_job (tenant_id, id, definition_name, original_file_name, mime_type, file_size_bytes, sha256,
-           blob_key, format, options, status, created_by, created_at, permission, file_removed_at)
-         VALUES ($1, $2, 'A.B', 'x.csv', 'text/csv', 7, 'x', $3, '{}', '{}', 'Created', 'ada', now(), 'A.B.C', $4)`,
-        [tenantId, id, `${tenantId}/imports/${id}`, isRemoved ? new Date() : null],
-      );
     const [upload, removed, run] = [newId(), newId(), newId()];
-    await addUpload(upload);
-    await addUpload(removed, true);
+    await addUpload(tenantId, upload);
+    await addUpload(tenantId, removed, true);
     await insert('timeline', 'INSERT INTO unrecorded_blob (tenant_id, key) VALUES ($1, $2)', [
       tenantId,
       store(`${tenantId}/timeline/${run}`),
@@ -81,18 +87,40 @@ describe('files that no row names', () => {
     orphans.forEach((key) => store(key));
 
     const files = await openStoredFiles(pathToFileURL(folder).href);
-    const found: string[] = [];
-    const urlOf = (service: string) => databases[service]!.adminUrl;
-    for await (const piece of findOrphanFiles(files, urlOf, dayAgo()))
-      for (const { key } of piece) {
-        found.push(key);
-        await files.remove(key);
-      }
+    expect(await keysOf(findOrphanFiles(files, urlOf, dayAgo()))).toEqual(orphans.sort());
+    expect(await keysOf(removeOrphanFiles(files, urlOf, dayAgo()))).toEqual(orphans);
 
-    expect(found.sort()).toEqual(orphans.sort());
     const kept = (await listAll(files)).map(({ key }) => key);
     expect(kept).toHaveLength(4);
     expect(kept).toEqual(expect.arrayContaining([`${tenantId}/imports/${upload}`, 'notes/of/somebody']));
+  });
+
+  it('stay where no row of the service names any file, as in the databases of another platform', async () => {
+    const other = newId();
+    const [tenantId, upload] = [newId(), newId()];
+    await addUpload(tenantId, upload);
+    const fileOf = (key: string): StoredFile => ({ key, bytes: 7, modifiedAt: new Date(0) });
+    const orphan = fileOf(`${tenantId}/exports/${newId()}`);
+    const pieces = [
+      [fileOf(`${other}/timeline/${newId()}`), orphan],
+      [fileOf(`${tenantId}/imports/${upload}`)],
+      [fileOf(`${other}/timeline/${newId()}`)],
+    ];
+    const removed: string[] = [];
+    const files: StoredFiles = {
+      async *list() {
+        yield* pieces;
+      },
+      remove: async (key) => void removed.push(key),
+    };
+
+    const found: string[] = [];
+    await expect(keysOf(removeOrphanFiles(files, urlOf, dayAgo()), found)).rejects.toThrow(
+      'No file of timeline has a row in its database, so that may be the one of another platform: its 2 files stay.',
+    );
+
+    expect(removed).toEqual([orphan.key]);
+    expect(found).toEqual(removed);
   });
 
   it('cannot be told by a role that sees few rows', async () => {

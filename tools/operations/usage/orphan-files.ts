@@ -37,18 +37,64 @@ const rowsOf: Record<string, { service: string; naming: string }> = {
   },
 };
 
+/** The database of a service, of a role that row-level security does not bind. */
+type UrlOf = (service: string) => string;
+
 /**
  * Finds the files of the blob store that were last written before a time and that no row names: nobody can read them, and
  * no service removes them. Files under other keys than those of services are none of them. It reads the store once and
  * holds some files at a time.
- * @param urlOf the database of a service, of a role that row-level security does not bind
- * @throws an error where the role is bound, since it would see few rows
+ * @throws an error where row-level security binds a role, since it would see few rows
  */
 export async function* findOrphanFiles(
   files: Pick<StoredFiles, 'list'>,
-  urlOf: (service: string) => string,
+  urlOf: UrlOf,
   before: Date,
 ): AsyncGenerator<FileOfTenant[]> {
+  for await (const { orphans } of examineFiles(files, urlOf, before)) if (orphans.length > 0) yield orphans;
+}
+
+/**
+ * Removes what `findOrphanFiles` finds, and returns what it has removed. Those of a service are held until there is a file
+ * that a row of its database names: where none is, it is the database of another platform, as far as anybody can tell.
+ * @throws also an error where it removed none of a service for this reason
+ */
+export async function* removeOrphanFiles(
+  files: StoredFiles,
+  urlOf: UrlOf,
+  before: Date,
+): AsyncGenerator<FileOfTenant[]> {
+  const fitting = new Set<string>();
+  const held = new Map<string, FileOfTenant[]>();
+  for await (const { service, orphans, namesAny } of examineFiles(files, urlOf, before)) {
+    if (namesAny) fitting.add(service);
+    const all = held.get(service) ?? [];
+    for (const orphan of orphans) all.push(orphan);
+    held.set(service, all);
+    if (!fitting.has(service) || all.length === 0) continue;
+    held.delete(service);
+    for (const { key } of all) await files.remove(key);
+    yield all;
+  }
+  const strange = [...held].find(([, { length }]) => length > 0);
+  if (strange)
+    throw new Error(
+      `No file of ${strange[0]} has a row in its database, so that may be the one of another platform: its ${strange[1].length} files stay.`,
+    );
+}
+
+interface Examined {
+  service: string;
+  orphans: FileOfTenant[];
+  /** Whether a row of the service names any of the files. */
+  namesAny: boolean;
+}
+
+async function* examineFiles(
+  files: Pick<StoredFiles, 'list'>,
+  urlOf: UrlOf,
+  before: Date,
+): AsyncGenerator<Examined> {
   const clients = new Map<string, pg.Client>();
   try {
     for (const service of new Set(Object.values(rowsOf).map((rows) => rows.service))) {
@@ -58,15 +104,19 @@ export async function* findOrphanFiles(
       await requireAllRows(client);
     }
     for await (const piece of files.list()) {
-      const old = piece.flatMap((file) => {
-        const named = file.modifiedAt < before ? KEY.exec(file.key) : null;
+      const ofServices = piece.flatMap((file) => {
+        const named = KEY.exec(file.key);
         return named ? [{ ...file, tenantId: named[1]!, kind: named[2]!, id: named[3]! }] : [];
       });
-      const byKind = Map.groupBy(old, ({ kind }) => kind);
+      const byKind = Map.groupBy(ofServices, ({ kind }) => kind);
       for (const [kind, ofKind] of byKind) {
         const { service, naming } = rowsOf[kind]!;
-        const orphans = await withoutRow(clients.get(service)!, naming, ofKind);
-        if (orphans.length > 0) yield orphans;
+        const unnamed = await withoutRow(clients.get(service)!, naming, ofKind);
+        yield {
+          service,
+          orphans: unnamed.filter(({ modifiedAt }) => modifiedAt < before),
+          namesAny: unnamed.length < ofKind.length,
+        };
       }
     }
   } finally {

@@ -66,7 +66,7 @@ export async function requireAllRows(client: pg.Client): Promise<void> {
   );
   if (!rows[0]!.seesAll)
     throw new Error(
-      'This role does not see the rows of all tenants: MIGRATE_DATABASE_URL must name a superuser or a role with BYPASSRLS.',
+      'This role does not see the rows of all tenants: MIGRATE_DATABASE_URL, or that of the service, must name a superuser or a role with BYPASSRLS.',
     );
 }
 

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { allEndpoints } from '@plinth/contracts/all';
 import type { Endpoint } from '@plinth/contracts/endpoint';
 import { findOrInstall } from '@plinth/testing/find-or-install';
+import { Registry } from 'prom-client';
 import { parse, parseAllDocuments, stringify } from 'yaml';
+import { GatewayMetrics } from '../../../apps/gateway/src/metrics';
+import { Breaker } from '../../../apps/gateway/src/proxy/breaker';
+import type { Upstream } from '../../../apps/gateway/src/proxy/upstream';
+import type { RequestContext } from '../../../apps/gateway/src/request-context';
+import { RequestHistory } from '../../../apps/gateway/src/request-history';
 
 const root = join(__dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -43,6 +49,7 @@ const foreign = [
   'kube_deployment_status_replicas_available',
   'kube_job_failed',
   'kube_pod_container_status_last_terminated_reason',
+  'kube_pod_container_status_restarts_total',
 ];
 const metricsIn = (expression: string) =>
   [
@@ -62,6 +69,12 @@ describe.each(alerts.map((alert) => [alert.alert, alert] as const))('the alert %
 
   it('uses only metrics that exist', () => {
     for (const metric of metricsIn(alert.expr)) expect([...own, ...foreign]).toContain(metric);
+  });
+
+  it('is about the platform alone, whatever else is measured', () => {
+    const ofNamespace = 'and on (namespace) max by (namespace) (max_over_time(up{job="plinth"}[1d]))';
+    for (const metric of metricsIn(alert.expr).filter((found) => foreign.includes(found)))
+      expect([`${metric}{job="plinth"`, ofNamespace].some((part) => alert.expr.includes(part))).toBe(true);
   });
 });
 
@@ -95,6 +108,17 @@ const requests = (status: number) => `plinth_gateway_request_duration_seconds_co
 const slower = (seconds: string) =>
   `plinth_http_request_duration_seconds_bucket{area="template",route="/templates",le="${seconds}"}`;
 const ofSettings = { process: 'settings' };
+const breakerOf = (area: string) => `plinth_gateway_breaker_state{area="${area}"}`;
+const failuresOf = (area: string) =>
+  `plinth_gateway_request_duration_seconds_count{area="${area}",status="503"}`;
+const up = 'up{job="plinth",namespace="plinth"}';
+const lag = (labels: string) => `nodejs_eventloop_lag_p99_seconds{${labels}}`;
+const failedJob = (namespace: string) =>
+  `kube_job_failed{namespace="${namespace}",job_name="migrate",condition="true"}`;
+const container = (namespace: string) => `namespace="${namespace}",container="main",pod="settings-main-1"`;
+const lastEnd = (namespace: string, reason = 'OOMKilled') =>
+  `kube_pod_container_status_last_terminated_reason{${container(namespace)},reason="${reason}"}`;
+const restarts = (namespace: string) => `kube_pod_container_status_restarts_total{${container(namespace)}}`;
 
 const cases: Record<string, Case> = {
   PlinthErrorsFast: {
@@ -121,14 +145,14 @@ const cases: Record<string, Case> = {
   },
   PlinthNoPods: {
     trouble: {
-      'up{job="plinth",namespace="plinth"}': '1x30 _x60',
+      [up]: '1x30 _x60',
       'kube_deployment_spec_replicas{namespace="plinth",deployment="gateway-main"}': '2x90',
       'kube_deployment_status_replicas_available{namespace="plinth",deployment="gateway-main"}': '2x30 0x60',
       'kube_deployment_spec_replicas{namespace="others",deployment="shop-main"}': '2x90',
       'kube_deployment_status_replicas_available{namespace="others",deployment="shop-main"}': '0x90',
     },
     health: {
-      'up{job="plinth",namespace="plinth"}': '1x90',
+      [up]: '1x90',
       'kube_deployment_spec_replicas{namespace="plinth",deployment="gateway-main"}': '2x90',
       'kube_deployment_status_replicas_available{namespace="plinth",deployment="gateway-main"}': '1x90',
       'kube_deployment_spec_replicas{namespace="plinth",deployment="contacts-main"}': '0x90',
@@ -170,14 +194,19 @@ const cases: Record<string, Case> = {
     summary: 'Requests to settings wait for a database connection.',
   },
   PlinthEventLoopBlocked: {
-    trouble: { 'nodejs_eventloop_lag_p99_seconds{process="settings"}': '0.5x90' },
-    health: { 'nodejs_eventloop_lag_p99_seconds{process="settings"}': '0.02x90' },
+    trouble: { [lag('job="plinth",process="settings"')]: '0.5x90' },
+    health: { [lag('job="plinth",process="settings"')]: '0.02x90', [lag('job="others"')]: '0.5x90' },
     labels: ofSettings,
     summary: 'settings is kept busy by its own computing.',
   },
   PlinthBreakerOpen: {
-    trouble: { 'plinth_gateway_breaker_state{area="settings"}': '2x90' },
-    health: { 'plinth_gateway_breaker_state{area="settings"}': '1x90' },
+    trouble: { [breakerOf('settings')]: '1x90', [failuresOf('settings')]: '0+1x90' },
+    health: {
+      [breakerOf('settings')]: '0x90',
+      [failuresOf('settings')]: '0+1x90',
+      [breakerOf('template')]: '1x90',
+      [failuresOf('template')]: '0+1x70 70x20',
+    },
     labels: { area: 'settings' },
     summary: 'The gateway spares settings, because it fails again and again.',
   },
@@ -215,10 +244,10 @@ const cases: Record<string, Case> = {
     summary: 'workflow refuses work, because too much waits for grpc-calls-template, or for too long.',
   },
   PlinthMigrationFailed: {
-    trouble: { 'kube_job_failed{job_name="migrate", condition="true"}': '1x90' },
-    health: { 'kube_job_failed{job_name="migrate", condition="true"}': '0x90' },
-    labels: { job_name: 'migrate' },
-    summary: 'The databases are not as this version needs them.',
+    trouble: { [up]: '1x90', [failedJob('plinth')]: '0x80 1x10', [failedJob('others')]: '1x90' },
+    health: { [up]: '1x90', [failedJob('plinth')]: '0x90', [failedJob('others')]: '1x90' },
+    labels: { namespace: 'plinth', job_name: 'migrate' },
+    summary: 'The databases of plinth are not as this version needs them.',
   },
   PlinthMigrationMissing: {
     trouble: {
@@ -236,48 +265,145 @@ const cases: Record<string, Case> = {
   },
   PlinthOutOfMemory: {
     trouble: {
-      'kube_pod_container_status_last_terminated_reason{reason="OOMKilled",container="main",pod="settings-main-1"}':
-        '1x90',
+      [up]: '1x90',
+      [lastEnd('plinth')]: '_x20 1x70',
+      [restarts('plinth')]: '0x20 1x60 2x10',
     },
     health: {
-      'kube_pod_container_status_last_terminated_reason{reason="Completed",container="main",pod="settings-main-1"}':
-        '1x90',
+      [up]: '1x90',
+      // An hour ago.
+      [lastEnd('plinth')]: '_x20 1x70',
+      [restarts('plinth')]: '0x20 1x70',
+      [lastEnd('others')]: '_x80 1x10',
+      [restarts('others')]: '0x80 1x10',
     },
-    labels: { container: 'main', pod: 'settings-main-1' },
-    summary: 'settings-main-1 was ended because it took more memory than it may.',
+    labels: { namespace: 'plinth', container: 'main', pod: 'settings-main-1' },
+    summary: 'settings-main-1 in plinth was ended because it took more memory than it may.',
   },
 };
+
+/** What is measured, beginning 85 minutes before it is looked at whether an alert fires. */
+interface Measured {
+  name: string;
+  series: Record<string, string>;
+  fires: boolean;
+}
+
+/**
+ * What promtool says where alerts do not fire as expected; undefined where it is not there.
+ * @param interval how often there is a value of each series, and the alerts are evaluated
+ */
+function tryAlerts(
+  interval: string,
+  measured: readonly Measured[],
+): { status: number | null; said: string } | undefined {
+  const promtool = findOrInstall('promtool');
+  if (promtool === undefined) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'plinth-alerts-'));
+  const tests = measured.map(({ name, series, fires }) => {
+    const { labels, annotations } = alerts.find(({ alert }) => alert === name)!;
+    const fired = {
+      exp_labels: { ...labels, ...cases[name]!.labels },
+      exp_annotations: { ...annotations, summary: cases[name]!.summary },
+    };
+    return {
+      interval,
+      input_series: Object.entries(series).map(([of, values]) => ({ series: of, values })),
+      alert_rule_test: [{ eval_time: '85m', alertname: name, exp_alerts: fires ? [fired] : [] }],
+    };
+  });
+  writeFileSync(join(folder, 'rules.yaml'), stringify(rules));
+  writeFileSync(
+    join(folder, 'tests.yaml'),
+    stringify({ rule_files: ['rules.yaml'], evaluation_interval: interval, tests }),
+  );
+  const { status, stderr } = spawnSync(promtool, ['test', 'rules', join(folder, 'tests.yaml')], {
+    encoding: 'utf8',
+  });
+  rmSync(folder, { recursive: true });
+  return { status, said: stderr };
+}
+
+const asExpected = { status: 0, said: '' };
 
 describe('the alerts', () => {
   it('are all tried', () => expect(Object.keys(cases)).toEqual(alerts.map(({ alert }) => alert)));
 
   it('fire in trouble, say what it is, and are silent in health', () => {
-    const promtool = findOrInstall('promtool');
-    if (promtool === undefined) return;
-    const folder = mkdtempSync(join(tmpdir(), 'plinth-alerts-'));
-    const test = (name: string, series: Record<string, string>, isExpected: boolean) => {
-      const { labels, annotations } = alerts.find(({ alert }) => alert === name)!;
-      const fired = {
-        exp_labels: { ...labels, ...cases[name]!.labels },
-        exp_annotations: { ...annotations, summary: cases[name]!.summary },
-      };
-      return {
-        interval: '1m',
-        input_series: Object.entries(series).map(([of, values]) => ({ series: of, values })),
-        alert_rule_test: [{ eval_time: '85m', alertname: name, exp_alerts: isExpected ? [fired] : [] }],
-      };
-    };
-    const tests = Object.entries(cases).flatMap(([name, { trouble, health }]) => [
-      test(name, trouble, true),
-      test(name, health, false),
+    const measured = Object.entries(cases).flatMap(([name, { trouble, health }]) => [
+      { name, series: trouble, fires: true },
+      { name, series: health, fires: false },
     ]);
-    writeFileSync(join(folder, 'rules.yaml'), stringify(rules));
-    writeFileSync(join(folder, 'tests.yaml'), stringify({ rule_files: ['rules.yaml'], tests }));
+    expect(tryAlerts('1m', measured) ?? asExpected).toEqual(asExpected);
+  });
+});
 
-    const result = spawnSync(promtool, ['test', 'rules', join(folder, 'tests.yaml')], { encoding: 'utf8' });
+describe('PlinthBreakerOpen', () => {
+  const SCRAPE_MILLISECONDS = 15_000;
+  const MINUTE = 60_000;
+  const END = 85 * MINUTE;
+  const STEP = 100;
 
-    expect({ status: result.status, said: result.stderr }).toEqual({ status: 0, said: '' });
-    rmSync(folder, { recursive: true });
+  interface Failing {
+    /** How often somebody sends a request to the service. */
+    every: number;
+    /** How long each takes to fail. */
+    failsAfter: number;
+    /** When it responds again. */
+    respondsFrom?: number;
+    /** When nobody sends anything more. */
+    silentFrom?: number;
+  }
+
+  /** What Prometheus reads of the gateway while a service fails. */
+  async function scrapesOf(failing: Failing): Promise<Record<string, string>> {
+    const { every, failsAfter, respondsFrom = Infinity, silentFrom = Infinity } = failing;
+    let now = 0;
+    const clock = { now: () => new Date(now) };
+    const breaker = new Breaker({ failuresMax: 10, openMilliseconds: 1_000 }, clock);
+    const upstream = { service: 'settings', breaker, running: () => 0 } as unknown as Upstream;
+    const registry = new Registry();
+    const metrics = new GatewayMetrics(registry, () => [upstream], new RequestHistory(clock));
+    const end = (statusCode: number) => {
+      const response = { statusCode, writableFinished: true };
+      metrics.finished({ service: 'settings', route: 'all', response, trace: {} } as RequestContext, 1);
+    };
+    const failingAt = new Map<number, Date>();
+    const read = new Map<string, string[]>();
+    for (; now <= END; now += STEP) {
+      if (now % every === 0 && now < silentFrom) {
+        if (!breaker.admits()) end(503);
+        else if (now < respondsFrom) failingAt.set(now + failsAfter, clock.now());
+        else {
+          breaker.succeeded();
+          end(200);
+        }
+      }
+      const sentAt = failingAt.get(now);
+      if (sentAt) {
+        breaker.timedOut(sentAt);
+        end(504);
+      }
+      if (now % SCRAPE_MILLISECONDS > 0) continue;
+      const lines = (await registry.metrics()).matchAll(/^(\w+_(?:state|count)\{.*\}) (\d+)$/gm);
+      for (const [, series, value] of lines) {
+        const values = read.get(series!) ?? Array<string>(now / SCRAPE_MILLISECONDS).fill('_');
+        read.set(series!, [...values, value!]);
+      }
+    }
+    return Object.fromEntries([...read].map(([series, values]) => [series, values.join(' ')]));
+  }
+
+  it.each([
+    ['hangs', { every: 700, failsAfter: 30_000 }, true],
+    ['hangs at night', { every: MINUTE, failsAfter: 30_000 }, true],
+    ['refuses connections', { every: 4_700, failsAfter: 0 }, true],
+    ['has come back', { every: 700, failsAfter: 30_000, respondsFrom: 80 * MINUTE }, false],
+    ['nobody needs any more', { every: 700, failsAfter: 0, silentFrom: 75 * MINUTE }, false],
+  ])('knows the state of a service that %s', async (_what, failing, fires) => {
+    const series = await scrapesOf(failing);
+    const measured = [{ name: 'PlinthBreakerOpen', series, fires }];
+    expect(tryAlerts('15s', measured) ?? asExpected).toEqual(asExpected);
   });
 });
 

@@ -28,7 +28,7 @@ const platform: Replies = {
   'POST /imports/1/dry-run': report('Completed'),
   'POST /imports/1/execute': { status: 202, body: { id: '1' } },
   'GET /imports/1/events': { body: 'event: end\ndata: {"rowsDone":1,"rowsFailed":0,"rowsPerSecond":1}\n\n' },
-  'GET /imports/1': { body: { id: '1' } },
+  'GET /imports/1': { body: { id: '1', status: 'Mapped' } },
   'GET /imports/1/report': report('Completed'),
 };
 
@@ -76,6 +76,18 @@ describe('plinth import', () => {
     const { error, isRemoved } = await importFile([], { 'POST /imports/1/execute': refused(status, title) });
 
     expect(error).toMatchObject({ status });
+    expect(isRemoved).toBe(false);
+  });
+
+  it.each([
+    ['the columns are confirmed', [], { 'PUT /imports/1/mappings': refused(409, 'It runs already') }],
+    ['it is checked', ['--dry-run'], {}],
+  ])('leaves the import to a colleague who executed it before %s', async (_when, words, replies) => {
+    const { isRemoved } = await importFile(words, {
+      ...replies,
+      'GET /imports/1': { body: { id: '1', status: 'Executing' } },
+    });
+
     expect(isRemoved).toBe(false);
   });
 

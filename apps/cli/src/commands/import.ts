@@ -59,11 +59,22 @@ export function addImport(program: Command): void {
         }
       } finally {
         // It was only checked, the person changed their mind, or something did not fit: nothing of it stays.
-        if (!mayRun)
-          await session.dataExchange.cancelImport({ params: { jobId: job.id } }).catch(() => undefined);
+        if (!mayRun) await removeUpload(session, job.id);
       }
       if (!options.dryRun) await awaitEnd(session, job.id, file, options);
     });
+}
+
+/** All of a tenant see its jobs: one that a colleague has executed meanwhile goes on. */
+async function removeUpload({ dataExchange, terminal }: Session, jobId: string): Promise<void> {
+  const params = { jobId };
+  try {
+    const { status } = (await dataExchange.getImport({ params })).body;
+    if (['Created', 'Previewed', 'Mapped'].includes(status)) await dataExchange.cancelImport({ params });
+    else terminal.note(`Somebody else has executed the import ${jobId}: it is ${status}.`);
+  } catch {
+    terminal.note(`The upload could not be removed: the import ${jobId}.`);
+  }
 }
 
 /** Whether the platform said that it did not start an import, which nobody else has started either. */

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { refused, runCommand, type Replies } from '../../test/platform-in-memory';
+import { refused, runCommand, type Replies, type Reply } from '../../test/platform-in-memory';
 import { ExitCode } from '../exit-codes';
 import { addTemplates } from './templates';
 
@@ -35,6 +35,34 @@ async function push(words: string[], replies: Replies) {
 }
 
 const publish = 'POST /templates/welcome/publish';
+
+it('plinth templates pull keeps what somebody saves while it reads', async () => {
+  // The last one saved is the first; each page has one.
+  const saved = ['b', 'a'];
+  const detailOf = (name: string): Reply => ({ body: { name, draft: revision(name) }, etag: '"1"' });
+  const replies: Replies = {
+    'GET /templates': ({ query: { sort, cursor } }) => {
+      const [first, second] = sort === 'name' ? saved.toSorted() : saved;
+      const name = cursor ? second! : first!;
+      return { body: { items: [{ name }], nextCursor: cursor ? null : 'second' } };
+    },
+    'GET /templates/a': () => detailOf('a'),
+    'GET /templates/b': () => detailOf('b'),
+  };
+  const pull = () => runCommand(addTemplates, ['templates', 'pull', folder], replies);
+  const files = () => readdirSync(folder).sort();
+  await pull();
+  expect(files()).toEqual(['a.html', 'b.html', 'templates.json']);
+
+  for (const name of ['a', 'b'])
+    replies[`GET /templates/${name}`] = () => {
+      saved.sort((left) => (left === 'a' ? -1 : 1));
+      return detailOf(name);
+    };
+  await pull();
+
+  expect(files()).toEqual(['a.html', 'b.html', 'templates.json']);
+});
 
 describe('plinth templates push', () => {
   it('saves over what it read, and publishes what it saved', async () => {

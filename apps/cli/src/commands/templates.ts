@@ -74,9 +74,9 @@ interface StoredTemplate extends Pick<TemplateFile, 'name' | 'culture'> {
 
 async function readTenant({ template: templates }: Session): Promise<StoredTemplate[]> {
   const found: StoredTemplate[] = [];
-  for await (const { name, culture: ofText } of everyItem(templates.getTemplates, {
-    list: { pageSize: 100 },
-  })) {
+  // What is saved meanwhile moves to the front of the usual order, which was read before; names stay.
+  const list = { pageSize: 100, sort: 'name' };
+  for await (const { name, culture: ofText } of everyItem(templates.getTemplates, { list })) {
     const query = ofText ? { culture: ofText } : {};
     const { body, etag } = await templates.getTemplate({ params: { name }, query });
     const culture = ofText ?? null;
