@@ -5,9 +5,9 @@ import { goneOf } from './entity-owner-stub';
 import { startWorkflow, type Workflow } from './start-workflow';
 
 /** In a tenant that the statistics of the database do not know yet. */
-const OPEN_REQUESTS = 50_000;
-/** As many as a service removes in one transaction, such as a batch of an import that is undone. */
-const GONE_TOGETHER = 4_000;
+const OPEN_REQUESTS = 100_000;
+/** A batch of an import that is undone has up to twice as many. */
+const GONE_TOGETHER = 2_000;
 
 describe('thousands of entities that are gone at once', () => {
   let service: Workflow;
