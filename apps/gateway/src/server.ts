@@ -10,6 +10,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { problemResponse } from '@plinth/http/problem-details';
 import { Problem } from '@plinth/kernel/problem';
+import { HEADERS_KEPT_MAX, TIMEOUTS_CHECKED_EVERY_MILLISECONDS } from '@plinth/runtime/process/http-head';
 import { networkOf } from './limits/policies';
 import { readTrace } from './trace';
 
@@ -26,14 +27,8 @@ export interface ServerSettings {
 
 /** One header may be large (a token with many claims); all of them together not larger than this. */
 const HEADER_BYTES_MAX = 16 * 1024;
-/**
- * A parser keeps every header until all have arrived. More than `requireSaneFraming` allows, so that it sees that there are
- * too many.
- */
-const HEADERS_KEPT_MAX = 250;
 /** Requests of one connection whose responses are not sent yet: clients hardly ever send one before the last is done. */
 const REQUESTS_PER_CONNECTION_MAX = 16;
-const TIMEOUTS_CHECKED_EVERY_MILLISECONDS = 1_000;
 
 /**
  * The HTTP server of the gateway with explicit limits: on the time and size of the headers of a request, on the time a
@@ -55,6 +50,7 @@ export function createPublicServer(handle: RequestListener, settings: ServerSett
     },
     listener,
   );
+  // More than `requireSaneFraming` allows, so that it sees that there are too many.
   server.maxHeadersCount = HEADERS_KEPT_MAX;
   server.maxConnections = settings.connectionsMax;
   server.setTimeout(settings.idleMilliseconds);

@@ -1,8 +1,16 @@
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '@plinth/testing/eventually';
 import { startGatewayProcess, type GatewayProcess } from './gateway-process';
 import { requestHead, sendRaw } from './raw-http';
-import { closeAll, onCloseAll, sendJson, startUpstream } from './start-gateway';
+import {
+  closeAll,
+  onCloseAll,
+  OTHER_TENANT_ID,
+  sendJson,
+  startGateway,
+  startUpstream,
+} from './start-gateway';
 
 afterEach(closeAll);
 
@@ -91,6 +99,35 @@ describe('hundreds of slow clients', () => {
     const text = await Promise.all(uploads.map(({ closed }) => closed));
     expect(text.filter((text) => !text.startsWith('HTTP/1.1 408 '))).toEqual([]);
     await expectServed(gateway, credential);
+  });
+
+  it('of one tenant hold half of the uploads to a service at most, and another one uploads beside them', async () => {
+    const service = new EventEmitter();
+    const url = await startUpstream((request, response) => {
+      service.emit('upload');
+      request.resume().once('end', () => sendJson(response, 201, {}));
+    });
+    const { port, token, fetch } = await startGateway({ things: url }, { UPSTREAM_STREAMS_MAX: '12' });
+    /** Begins uploads that never end until one is refused; returns how many began. */
+    const holdAll = async (sub: string): Promise<number> => {
+      const credential = `Authorization: Bearer ${await token({ sub })}`;
+      const head = requestHead('POST /api/v1/files', credential, MULTIPART, 'Content-Length: 10000');
+      for (let held = 0; ; held++) {
+        const { socket } = open(port, `${head}--x`);
+        const refusal = once(socket, 'data').then(([bytes]) => String(bytes));
+        const outcome = await Promise.race([once(service, 'upload'), refusal]);
+        if (typeof outcome !== 'string') continue;
+        expect(outcome).toMatch(/^HTTP\/1\.1 429 [^]*share-used-up/);
+        return held;
+      }
+    };
+
+    const held = [await holdAll('ada'), await holdAll('bob'), await holdAll('eve')];
+    expect(held).toEqual([4, 2, 0]);
+
+    const upload = { method: 'POST', body: '--x--', headers: { 'content-type': MULTIPART.slice(14) } };
+    const other = await fetch('/api/v1/files', { ...upload, as: { tenantId: OTHER_TENANT_ID } });
+    expect(other.status).toBe(201);
   });
 
   it('that do not read their responses are disconnected, while other clients are served', async () => {

@@ -21,7 +21,7 @@ export const PdfRendererConfig = z.object({
   PDF_DOCUMENTS_PER_BROWSER: positiveInteger(200).describe('Documents after which the browser is replaced.'),
   PDF_MILLISECONDS_MAX: positiveInteger(15_000).describe('Longest time of printing one document.'),
   PDF_MEMORY_MEGABYTES_MAX: positiveInteger(768).describe(
-    'Memory of the browser with all its pages; beyond it the process of the largest page is ended.',
+    'Memory of the browser with all its pages; beyond it the process of the largest page is ended, and its document is printed once more, alone.',
   ),
   PDF_HTML_BYTES_MAX: positiveInteger(48 * 1024 * 1024).describe(
     'Largest document that is printed, as HTML.',

@@ -74,6 +74,10 @@ beforeAll(() => {
 
 const ada = { tenantId: 'tenant', userId: 'ada' };
 
+/** One of these has room in the memory beside an idle browser, and two have not. */
+const LARGE = 'word '.repeat(400_000);
+const TOGETHER_MEGABYTES_MAX = 800;
+
 describe('the PDF printer', () => {
   let printing: ReturnType<typeof printer>;
   let folder: string;
@@ -206,6 +210,30 @@ describe('the PDF printer', () => {
     });
     expect(textOfPdf(await beside)).toContain('beside');
     expect(textOfPdf(await own.print(ada, 'next', {}))).toContain('next');
+    await own.close();
+  });
+
+  it('prints documents of which each has room alone, although together they take more memory than they may', async () => {
+    const own = printer({ megabytesMax: TOGETHER_MEGABYTES_MAX });
+    const tenants = ['one', 'two', 'three'].map((tenantId) => ({ tenantId, userId: 'ada' }));
+
+    const printed = await Promise.all(
+      tenants.map((tenant) => own.print(tenant, `${tenant.tenantId} ${LARGE}`, {})),
+    );
+
+    for (const [index, { tenantId }] of tenants.entries())
+      expect(textOfPdf(printed[index]!)).toContain(tenantId);
+    await own.close();
+  });
+
+  it('prints the next document of a tenant whose former one was taken out of memory for another', async () => {
+    const own = printer({ megabytesMax: TOGETHER_MEGABYTES_MAX });
+    const others = ['one', 'two', 'three'].map((tenantId) => ({ tenantId, userId: 'ada' }));
+    await own.print(ada, LARGE, {});
+    for (const other of others) await own.print(other, LARGE, {});
+
+    for (const owner of [ada, ...others])
+      expect(textOfPdf(await own.print(owner, 'next', {}))).toContain('next');
     await own.close();
   });
 

@@ -6,6 +6,11 @@ import { ByteBudget, measureBytes } from '@plinth/runtime/process/byte-budget';
 import { Drain, drainSeconds } from '@plinth/runtime/process/drain';
 import { serveGrpc, type GrpcService } from '@plinth/runtime/rpc/grpc';
 import { listen, serveAdmin, type Health } from '@plinth/runtime/process/health';
+import {
+  HEADERS_KEPT_MAX,
+  HEADERS_MILLISECONDS_MAX,
+  TIMEOUTS_CHECKED_EVERY_MILLISECONDS,
+} from '@plinth/runtime/process/http-head';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
 import { refuseUnboundRole } from '@plinth/runtime/postgres/postgres';
@@ -34,9 +39,6 @@ interface Served {
 
 /** Longer than the gateway keeps an idle connection, so that it is always the gateway that closes it. */
 export const KEEP_ALIVE_MILLISECONDS = 65_000;
-const HEADERS_MILLISECONDS_MAX = 10_000;
-/** A parser keeps every header until all have arrived; the gateway passes on at most 200 of a client, and adds few. */
-const HEADERS_KEPT_MAX = 250;
 /** The signed caller repeats the path, so the gateway's headers are larger than any that it accepts. */
 export const HEADER_BYTES_MAX = 64 * 1024;
 
@@ -58,12 +60,16 @@ export async function serveService(
   const grpc = await serveGrpc(config, grpcServices, { bytes, refused });
   onClose(grpc.close);
   const drain = new Drain();
-  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, drain.watch(app));
+  const limits = {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: HEADERS_MILLISECONDS_MAX,
+    connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MILLISECONDS,
+    keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    // Uploads may take long; the gateway limits the time of requests from outside.
+    requestTimeout: 0,
+  };
+  const server = createServer(limits, drain.watch(app));
   server.maxHeadersCount = HEADERS_KEPT_MAX;
-  server.keepAliveTimeout = KEEP_ALIVE_MILLISECONDS;
-  server.headersTimeout = HEADERS_MILLISECONDS_MAX;
-  // Uploads may take long; the gateway limits the time of requests from outside.
-  server.requestTimeout = 0;
   const port = await listen(server, config.HTTP_PORT, config.HTTP_HOST);
   onClose(() => drain.finish(server));
   onClose(async () => {

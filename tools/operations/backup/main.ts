@@ -8,16 +8,11 @@ import { databaseFromEnvironment } from '../migrate/access-from-environment.ts';
 import { MigrationError } from '../migrate/migration-error.ts';
 import { textOf } from '../migrate/text-of-variable.ts';
 import { copyFiles } from './copy-files.ts';
+import { dumpTogether, type Database } from './dump-together.ts';
 import { recheckEvents } from './recheck-events.ts';
 
 const USAGE = `npm run backup -- save FOLDER       copy the files, dump every database, copy what is new of the files
 npm run backup -- restore FOLDER    into databases that are not in use`;
-
-/** A service's database, with a role that may do everything in it. */
-interface Database {
-  service: string;
-  url: string;
-}
 
 /** `npm run backup`: with PostgreSQL's client programs, and the variables of `npm run migrate`. */
 async function main([what, folder]: readonly string[]): Promise<void> {
@@ -37,16 +32,17 @@ async function main([what, folder]: readonly string[]): Promise<void> {
 async function save(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   await copyAll(filesFolder(), join(folder, 'files'));
-  for (const { service, url } of databases()) {
-    runOn(url, 'pg_dump', ['--format=custom', `--file=${dumpOf(folder, service)}`]);
+  await dumpTogether(databases(), ({ service, url }, snapshot) => {
+    const options = ['--format=custom', `--snapshot=${snapshot}`, `--file=${dumpOf(folder, service)}`];
+    runOn(url, 'pg_dump', options);
     console.log(`${service}: saved`);
-  }
+  });
   await copyAll(filesFolder(), join(folder, 'files'));
 }
 
 /**
  * Creates roles and databases where there are none, replaces their content, and migrates an older backup to the tables
- * of this version. Each database is as it was at another moment, so the events between them are asked for again.
+ * of this version. Between the snapshots of the databases were moments, so the events of those are asked for again.
  */
 async function restore(folder: string): Promise<void> {
   migrate('--provision');

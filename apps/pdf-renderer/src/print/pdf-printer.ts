@@ -10,6 +10,7 @@ import { browserNotFound, browserNotStarted, documentTooExpensive, tooManyDocume
 import type { Chromium } from './chromium';
 import { limitMemory, type MemoryWatch } from './browser-memory';
 import { printOptionsOf, type PageSetup } from './page-setup';
+import { PrintTurns } from './print-turns';
 
 export interface PdfOptions {
   /** Documents printed at the same time. */
@@ -59,6 +60,7 @@ interface Tab {
   page: Page;
   /** Rejects when its process ends. */
   crashed: Promise<never>;
+  isCrashed: boolean;
 }
 
 /** Documents share the processors of one browser: what a tenant prints beside one of another slows that down. */
@@ -74,10 +76,11 @@ interface PrintBrowser {
   isRetired: boolean;
   /** The browser that takes over from it. */
   successor?: Promise<PrintBrowser>;
-  /** Whether the process of a page was ended because it took too much memory, and nobody was told yet. */
-  isPageEnded: boolean;
+  /** How many of its processes were ended because together they took too much memory. */
+  processesEnded: number;
   /** Tabs that no tenant has used. */
   fresh: Promise<Tab>[];
+  /** Tabs whose last document is still in memory, until their tenant prints the next one. */
   used: Tab[];
 }
 
@@ -100,6 +103,8 @@ export function pdfPrinter(
     refused: tooManyDocuments,
   });
 
+  const turns = new PrintTurns();
+
   const browsers = new Counter({
     name: 'plinth_pdf_browsers_total',
     help: 'Browsers that were started.',
@@ -118,7 +123,7 @@ export function pdfPrinter(
     const browser = await chromium.launch();
     const memory = limitMemory(browser.process(), options.megabytesMax, () => {
       log.warn('the browser takes more memory than it may; its largest process is ended');
-      started.isPageEnded = true;
+      started.processesEnded++;
     });
     const started: PrintBrowser = {
       browser,
@@ -126,7 +131,7 @@ export function pdfPrinter(
       printing: 0,
       memory,
       isRetired: false,
-      isPageEnded: false,
+      processesEnded: 0,
       fresh: [],
       used: [],
     };
@@ -198,12 +203,7 @@ export function pdfPrinter(
         takeTab(printBrowser, tenantId),
         closeTab,
       );
-      const crashed = tab.crashed.catch((error: unknown) => {
-        if (!printBrowser.isPageEnded) throw error;
-        printBrowser.isPageEnded = false;
-        throw documentTooLarge();
-      });
-      const printed = Promise.race([printDocument(tab, html, page, options), crashed]);
+      const printed = Promise.race([printDocument(tab, html, page, options), tab.crashed]);
       const pdf = await within(options.millisecondsMax, signal, printsTooLong, printed);
       // A document that made the page navigate left our content security policy.
       if (tab.page.url() === DOCUMENT_URL) {
@@ -235,8 +235,26 @@ export function pdfPrinter(
     while (printBrowser.fresh.length < options.pages) openFreshTab(printBrowser);
   };
 
+  /** Prints with nothing else in memory, so that what ends it is the document. */
+  const printAlone = async (
+    tenantId: string,
+    html: string,
+    page: PageSetup,
+    signal: AbortSignal,
+  ): Promise<Buffer> => {
+    const printBrowser = await currentBrowser();
+    signal.throwIfAborted();
+    await Promise.all(printBrowser.used.splice(0).map(isClosed));
+    const { processesEnded } = printBrowser;
+    return printOn(printBrowser, tenantId, html, page, signal).catch((error: unknown) => {
+      if (mayBeTriedAgain(error, signal) && printBrowser.processesEnded > processesEnded)
+        throw documentTooLarge();
+      throw error;
+    });
+  };
+
   const print = async (
-    owner: ShareOwner,
+    { tenantId }: ShareOwner,
     html: string,
     page: PageSetup,
     signal: AbortSignal,
@@ -244,18 +262,19 @@ export function pdfPrinter(
     const attempt = async () => {
       const printBrowser = await currentBrowser();
       signal.throwIfAborted();
-      return printOn(printBrowser, owner.tenantId, html, page, signal);
+      return printOn(printBrowser, tenantId, html, page, signal);
     };
-    const explained = (error: unknown): never => {
+    try {
+      return await turns.beside(attempt).catch((error: unknown) => {
+        if (!mayBeTriedAgain(error, signal)) throw error;
+        // What ended it may be the memory of other documents, or a browser that crashed over one of them.
+        log.warn({ err: error }, 'printing a document failed; will try once more, alone');
+        return turns.alone(() => printAlone(tenantId, html, page, signal));
+      });
+    } catch (error) {
       if (error instanceof Problem || signal.aborted) throw error;
       throw documentTooExpensive('The document cannot be printed within the limits.', error);
-    };
-    return attempt().catch((error: unknown) => {
-      if (error instanceof Problem || isTimeout(error) || signal.aborted) return explained(error);
-      // The browser may have crashed over the document of another request.
-      log.warn({ err: error }, 'printing a document failed; will retry once');
-      return attempt().catch(explained);
-    });
+    }
   };
 
   const counted: typeof print = async (...document) => {
@@ -285,6 +304,10 @@ export function pdfPrinter(
   };
 }
 
+/** Whether something else than the document may have ended it. */
+const mayBeTriedAgain = (error: unknown, signal: AbortSignal): boolean =>
+  !(error instanceof Problem || isTimeout(error) || signal.aborted);
+
 /** Puppeteer throws a TimeoutError of its own. */
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error &&
@@ -299,7 +322,7 @@ const openFreshTab = (printBrowser: PrintBrowser): void => {
 
 /** A tab that this tenant has used before, else a fresh one. */
 async function takeTab(printBrowser: PrintBrowser, tenantId: string): Promise<Tab> {
-  const index = printBrowser.used.findIndex((tab) => tab.tenantId === tenantId);
+  const index = printBrowser.used.findIndex((tab) => tab.tenantId === tenantId && !tab.isCrashed);
   const [known] = index === -1 ? [] : printBrowser.used.splice(index, 1);
   if (known) return known;
   const tab = await (printBrowser.fresh.shift() ?? openTab(printBrowser.browser));
@@ -315,7 +338,8 @@ async function openTab(browser: Browser): Promise<Tab> {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   const crashed = new Promise<never>((_, reject) => page.once('error', reject));
-  crashed.catch(() => {});
+  const tab: Tab = { tenantId: undefined, context, page, crashed, isCrashed: false };
+  crashed.catch(() => (tab.isCrashed = true));
   await page.setJavaScriptEnabled(false);
   const session = await page.createCDPSession();
   await session.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] });
@@ -329,7 +353,7 @@ async function openTab(browser: Browser): Promise<Tab> {
     response.catch(() => {});
   });
   await page.goto(DOCUMENT_URL, { waitUntil: 'load' });
-  return { tenantId: undefined, context, page, crashed };
+  return tab;
 }
 
 const emptyPage = {

@@ -32,14 +32,15 @@ function start(idsByTenant: Record<string, readonly string[]>, fails: (id: strin
       open.delete(id);
     },
   };
-  const timers = new ApprovalTimers({
-    approvals: approvals as ApprovalStore,
-    schedule: { start: async () => undefined },
-    transitions: { expire: notCalled },
-    clock: { now: () => NOW },
-    log: silentLog(),
-  });
-  return { timers, open, tried };
+  const ofProcess = () =>
+    new ApprovalTimers({
+      approvals: approvals as ApprovalStore,
+      schedule: { start: async () => undefined },
+      transitions: { expire: notCalled },
+      clock: { now: () => NOW },
+      log: silentLog(),
+    });
+  return { timers: ofProcess(), other: ofProcess(), open, tried };
 }
 
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
@@ -83,6 +84,21 @@ describe('approvals that are due', () => {
     expect([...open.keys()]).toEqual(ids('bad', 25));
     await timers.processAllDueSteps();
     expect(tried.filter((id) => id === 'bad-0')).toHaveLength(2);
+  });
+
+  it('are left to another process by one that stops, behind the step that it is at', async () => {
+    const stopping = new AbortController();
+    const { timers, other, open, tried } = start({ acme: ids('a', 10), globex: ids('g', 10) }, () => {
+      stopping.abort();
+      return false;
+    });
+
+    expect(await timers.processAllDueSteps(stopping.signal)).toBe(false);
+    expect(tried).toEqual(['a-0']);
+
+    while (await other.processAllDueSteps());
+    expect(open.size).toBe(0);
+    expect(tried).toHaveLength(20);
   });
 
   it('that fail always are tried once each, whatever other tenants have', async () => {

@@ -59,13 +59,18 @@ export class ApprovalTimers {
   /**
    * Performs steps that are due for approvals of all tenants, of each as many as it has in one turn; returns whether
    * more may be due.
+   * @param signal ends it behind the step that is being performed; the others are due for whichever process looks next
    */
-  async processAllDueSteps(): Promise<boolean> {
+  async processAllDueSteps(signal?: AbortSignal): Promise<boolean> {
     const now = this.deps.clock.now();
     let isMoreDue = false;
     for (const tenantId of await this.deps.approvals.tenantsWithDue(now)) {
+      if (signal?.aborted) return false;
       const due = await this.deps.approvals.findDue(tenantId, now, this.lastOfTurn.get(tenantId), TURN_SIZE);
-      for (const { id } of due) await this.tryDueSteps(tenantId, id);
+      for (const { id } of due) {
+        if (signal?.aborted) return false;
+        await this.tryDueSteps(tenantId, id);
+      }
       const last = due.at(-1);
       if (last) this.lastOfTurn.set(tenantId, last);
       isMoreDue ||= due.length === TURN_SIZE;
@@ -119,9 +124,10 @@ export function startApprovalTimers(
   log: Log,
 ): Close {
   const intervalMilliseconds = seconds * 1_000;
+  const closing = new AbortController();
   // Apart, since Temporal may be away just when steps are overdue.
   const tasks = [
-    backgroundTask(() => approvalTimers.processAllDueSteps(), {
+    backgroundTask(() => approvalTimers.processAllDueSteps(closing.signal), {
       name: 'overdue steps of approvals',
       intervalMilliseconds,
       log,
@@ -133,6 +139,7 @@ export function startApprovalTimers(
     }),
   ];
   return async () => {
+    closing.abort();
     await Promise.all(tasks.map((task) => task.close()));
   };
 }

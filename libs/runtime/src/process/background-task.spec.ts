@@ -105,6 +105,23 @@ describe('a background task', () => {
     expect(startedAt).toEqual([0]);
   });
 
+  it('does not keep a process that stops from its end, however long its work takes', async () => {
+    const { promise: stuck, resolve: release } = Promise.withResolvers<void>();
+    const log = { warn: (_fields: object, message: string) => void warnings.push(message) };
+    task = backgroundTask(() => stuck, { name: 'test work', intervalMilliseconds: 1_000, log: log as never });
+    let isClosed = false;
+
+    task.wake();
+    void Promise.resolve(task.close()).then(() => (isClosed = true));
+    await jest.advanceTimersByTimeAsync(9_999);
+    expect(isClosed).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+
+    expect(isClosed).toBe(true);
+    expect(warnings).toEqual(['test work did not end in time; another process does what is left']);
+    release();
+  });
+
   it('pauses before it serves those who woke it meanwhile, all at once', async () => {
     const { startedAt } = startAt({ pauseMilliseconds: 50 });
 

@@ -13,11 +13,17 @@ export interface BackgroundTaskOptions {
   log: Pick<Log, 'warn'>;
 }
 
+/** How long a process that stops waits for what has begun. `runProcess` cuts it off after 45 s, of which others need some. */
+const CLOSE_MILLISECONDS_MAX = 10_000;
+
 /** Work that repeats while a process lives. */
 export interface BackgroundTask {
   /** There is something to do; do it now instead of at the next interval. */
   wake(): void;
-  /** Begins nothing more, and resolves when what runs has ended. */
+  /**
+   * Begins nothing more, and resolves when what runs has ended, or after a while: whatever is left undone is done by
+   * another process, or after the next start.
+   */
   close: Close;
 }
 
@@ -65,9 +71,17 @@ export function backgroundTask(
       isClosed = true;
       clearInterval(timer);
       clearTimeout(retry);
-      await running;
+      if (running && !(await endsWithin(CLOSE_MILLISECONDS_MAX, running)))
+        log.warn({}, `${name} did not end in time; another process does what is left`);
     },
   };
+}
+
+/** Whether work ends in time; it never throws. */
+async function endsWithin(millisecondsMax: number, work: Promise<void>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), millisecondsMax);
+  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 }
 
 const sleep = (milliseconds: number): Promise<void> =>

@@ -1,4 +1,6 @@
 import { Agent, get } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Problem } from '@plinth/kernel/problem';
 import { Gauge } from 'prom-client';
 import { createMetrics, Health, serveAdmin } from './health';
@@ -21,6 +23,31 @@ describe('the admin port', () => {
 
     await expect(cutOff).resolves.toMatchObject({ code: 'ECONNRESET' });
     agent.destroy();
+  });
+
+  const startAdmin = (options?: { headersMilliseconds: number }) =>
+    serveAdmin({ HTTP_HOST: '127.0.0.1', ADMIN_PORT: 0 }, new Health({}), createMetrics('test'), options);
+  const send = (port: number, bytes: string) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`GET /healthz HTTP/1.1\r\nHost: a\r\n${bytes}`);
+    return text(socket);
+  };
+
+  it('ends a connection whose headers do not arrive in time', async () => {
+    const admin = await startAdmin({ headersMilliseconds: 50 });
+
+    expect(await send(admin.port, 'X-Slow: ')).toMatch(/^HTTP\/1\.1 408 /);
+
+    await admin.close();
+  });
+
+  it('refuses headers of more bytes than a probe has', async () => {
+    const admin = await startAdmin();
+
+    expect(await send(admin.port, `X-Long: ${'x'.repeat(9_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await send(admin.port, 'Connection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+
+    await admin.close();
   });
 
   it('says which metric cannot be read, and goes on', async () => {

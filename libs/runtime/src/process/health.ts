@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { Problem } from '@plinth/kernel/problem';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { measureEventLoopLag } from './event-loop-lag';
+import { HEADERS_KEPT_MAX, HEADERS_MILLISECONDS_MAX, TIMEOUTS_CHECKED_EVERY_MILLISECONDS } from './http-head';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
 
@@ -106,13 +107,26 @@ export function createMetrics(process: string): Registry {
   return metrics;
 }
 
+/** Probes and scrapes have a few hundred bytes of headers. */
+const ADMIN_HEADER_BYTES_MAX = 8 * 1024;
+/** Longer than any scrape waits for the metrics, and for who does not read them. */
+const ADMIN_IDLE_MILLISECONDS_MAX = 60_000;
+
 /** Serves `/healthz` (the process runs), `/readyz` (its parts respond) and `/metrics`, apart from the interface. */
 export async function serveAdmin(
   config: { HTTP_HOST: string; ADMIN_PORT: number },
   health: Health,
   metrics: Registry,
+  { headersMilliseconds = HEADERS_MILLISECONDS_MAX } = {},
 ): Promise<{ port: number; close: Close }> {
-  const server = createServer((req, res) => {
+  const limits = {
+    maxHeaderSize: ADMIN_HEADER_BYTES_MAX,
+    headersTimeout: headersMilliseconds,
+    // Nobody has a body to send here.
+    requestTimeout: headersMilliseconds,
+    connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MILLISECONDS,
+  };
+  const server = createServer(limits, (req, res) => {
     void answer(req.url ?? '/', health, metrics)
       // A metric that cannot be read must not end the process.
       .catch((error: unknown) => ({ status: 500, type: 'text/plain', body: messageOf(error) }))
@@ -120,6 +134,8 @@ export async function serveAdmin(
         res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
       });
   });
+  server.maxHeadersCount = HEADERS_KEPT_MAX;
+  server.setTimeout(ADMIN_IDLE_MILLISECONDS_MAX);
   const port = await listen(server, config.ADMIN_PORT, config.HTTP_HOST);
   // What is configured wrongly is in the log before the first probe or client comes.
   void health.readiness();

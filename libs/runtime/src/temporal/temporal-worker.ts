@@ -7,6 +7,9 @@ import { traceActivities } from './temporal-trace';
 
 const RECONNECT_MILLISECONDS = 2_000;
 
+/** Longer than any `shutdownGraceTime`, after which activities are told to end, and shorter than a process has to stop. */
+const SHUTDOWN_FORCE_TIME = '20 seconds';
+
 export interface TemporalWorkerSetup extends Pick<
   WorkerOptions,
   | 'taskQueue'
@@ -14,6 +17,7 @@ export interface TemporalWorkerSetup extends Pick<
   | 'maxConcurrentActivityTaskExecutions'
   | 'maxHeartbeatThrottleInterval'
   | 'shutdownGraceTime'
+  | 'shutdownForceTime'
 > {
   config: TemporalConfig;
   /** The worker deployment it belongs to where workers have versions, and what a running workflow does when one changes. */
@@ -24,7 +28,8 @@ export interface TemporalWorkerSetup extends Pick<
 }
 
 /**
- * Works off a task queue for as long as the process lives; while Temporal is away it keeps trying.
+ * Works off a task queue for as long as the process lives; while Temporal is away it keeps trying. An activity that does not
+ * end when the process stops is left to another worker.
  * In a file of its own, because a process that only asks Temporal need not load what a worker is made of.
  */
 export function runTemporalWorker(setup: TemporalWorkerSetup): Close {
@@ -36,6 +41,10 @@ export function runTemporalWorker(setup: TemporalWorkerSetup): Close {
       try {
         await workUntil(stop.promise, setup);
       } catch (error) {
+        if (isStopping) {
+          setup.log.warn({ err: error }, 'an activity did not end in time; another worker tries it again');
+          return;
+        }
         setup.log.warn({ err: error }, 'Temporal does not respond; trying again');
         await Promise.race([stop.promise, pause(RECONNECT_MILLISECONDS)]);
       }
@@ -64,6 +73,7 @@ async function workUntil(
   const connection = await NativeConnection.connect(temporalConnection(config));
   try {
     const worker = await Worker.create({
+      shutdownForceTime: SHUTDOWN_FORCE_TIME,
       ...options,
       connection,
       namespace: config.TEMPORAL_NAMESPACE,

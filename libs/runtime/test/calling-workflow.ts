@@ -1,0 +1,9 @@
+import { proxyActivities } from '@temporalio/workflow';
+
+const { work } = proxyActivities<{ work: () => Promise<string> }>({
+  startToCloseTimeout: '3 seconds',
+  retry: { initialInterval: '100 milliseconds' },
+});
+
+/** Has one activity do its work. */
+export const calling = (): Promise<string> => work();
