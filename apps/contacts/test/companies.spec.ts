@@ -1,4 +1,6 @@
 import { contactsNoted } from '@plinth/contracts/contacts/events';
+import { newId } from '@plinth/kernel/uuid';
+import { behindLock } from '@plinth/testing/behind-a-lock';
 import { aCaller } from '@plinth/testing/http';
 import { aCompany, aContact, eventsOf, startContacts, type Contacts } from './start-contacts';
 
@@ -75,6 +77,47 @@ describe('the endpoints of companies', () => {
 
     await http.put(`/companies/${company.id}`, { ...company, externalId: 'new' });
 
+    expect((await http.get(`/contacts/${id}`)).body.company).toEqual({ externalId: 'new' });
+  });
+
+  it('give their contacts another tag when their external id changes, as contacts name it', async () => {
+    const http = service.as(aCaller());
+    const company = await aCompany(http, { externalId: 'old' });
+    const { id, ...contact } = await aContact(http, { company: { externalId: 'old' } });
+    const tagOf = async () => (await http.get(`/contacts/${id}`)).headers.get('etag')!;
+    const former = await tagOf();
+    const put = async (externalId: string, etag: string) => {
+      const body = { ...contact, company: { externalId } };
+      return (await http.put(`/contacts/${id}`, body, { headers: { 'if-match': etag } })).status;
+    };
+    await http.put(`/companies/${company.id}`, { ...company, externalId: 'new' });
+
+    const read = await http.get(`/contacts/${id}`, { headers: { 'if-none-match': former } });
+    expect([read.status, read.body?.company]).toEqual([200, { externalId: 'new' }]);
+    await aCompany(http, { externalId: 'old' });
+    expect(await put('old', former)).toBe(409);
+    expect((await http.delete(`/contacts/${id}`, { headers: { 'if-match': former } })).status).toBe(409);
+    expect(await put('new', await tagOf())).toBe(200);
+    expect((await http.get(`/contacts/${id}`)).body.company).toEqual({ externalId: 'new' });
+  });
+
+  it('keep the external id that the tag of a contact is about until the contact is changed', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const company = await aCompany(http, { externalId: 'old' });
+    const { id, ...contact } = await aContact(http, { company: { externalId: 'old' } });
+    const etag = (await http.get(`/contacts/${id}`)).headers.get('etag')!;
+    const renamed = { text: "UPDATE company SET external_id = 'new' WHERE id = $1", values: [company.id] };
+    const added = {
+      text: `INSERT INTO company SELECT (jsonb_populate_record(company, $2)).* FROM company WHERE id = $1`,
+      values: [company.id, { id: newId(), external_id: 'old' }],
+    };
+
+    const [changed] = await behindLock(service.database!.adminUrl, [renamed, added], () =>
+      http.put(`/contacts/${id}`, contact, { headers: { 'if-match': etag } }),
+    );
+
+    expect([changed!.status, changed!.body.type]).toEqual([409, expect.stringMatching(/stale-version$/)]);
     expect((await http.get(`/contacts/${id}`)).body.company).toEqual({ externalId: 'new' });
   });
 

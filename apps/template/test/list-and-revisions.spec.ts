@@ -165,6 +165,23 @@ describe('revisions of templates', () => {
     });
   });
 
+  it('have another tag when they are published again, by whom they say', async () => {
+    const caller = aCaller({ userId: 'ada' });
+    const { draft } = await saved(service.as(caller), { name: 'a' });
+    const path = `/templates/a/revisions/${draft.revisionId}`;
+    const publish = (userId: string) => service.as({ ...caller, userId }).post('/templates/a/publish');
+    await publish('ada');
+    const etag = (await service.as(caller).get(path)).headers.get('etag')!;
+    const known = { headers: { 'if-none-match': etag } };
+    expect((await service.as(caller).get(path, known)).status).toBe(304);
+
+    await service.as(caller).post('/templates/a/unpublish');
+    await publish('grace');
+
+    const read = await service.as(caller).get(path, known);
+    expect([read.status, read.body?.publishedBy]).toEqual([200, 'grace']);
+  });
+
   it('are restored as a new draft', async () => {
     const { draft } = await saved(http, { name: 'a', culture: 'fr', content: 'one', mimeType: 'text/plain' });
     await http.put('/templates/a', { name: 'a', culture: 'fr', content: 'two', mimeType: 'text/html' });
@@ -247,12 +264,28 @@ describe('template categories', () => {
     expect(made.headers.get('location')).toBe(`/api/v1/template-categories/${made.body.id}`);
     const one = await http.get(`/template-categories/${made.body.id}`);
     expect(one.body).toMatchObject({ name: 'A', templateCount: 1 });
-    expect(one.headers.get('etag')).toBe(made.headers.get('etag'));
     const { body } = await http.get('/template-categories');
     expect(body).toEqual([
       { id: made.body.id, name: 'A', description: 'First', icon: 'mail', sortOrder: 1, templateCount: 1 },
       { id: expect.any(String), name: 'B', sortOrder: 2, templateCount: 0 },
     ]);
+  });
+
+  it('have a tag of all that is shown, of which a change compares what it can change', async () => {
+    const made = await http.post('/template-categories', { name: 'A' });
+    const path = `/template-categories/${made.body.id}`;
+    const etag = (await http.get(path)).headers.get('etag')!;
+    expect(etag).toBe(made.headers.get('etag'));
+    const known = { headers: { 'if-none-match': etag } };
+    expect((await http.get(path, known)).status).toBe(304);
+
+    await saved(http, { name: 't', category: 'A' });
+
+    const read = await http.get(path, known);
+    expect([read.status, read.body?.templateCount]).toEqual([200, 1]);
+    const change = { name: 'A', sortOrder: 1 };
+    expect((await http.put(path, change, { headers: { 'if-match': etag } })).status).toBe(200);
+    expect((await http.put(path, change, { headers: { 'if-match': etag } })).status).toBe(409);
   });
 
   it('stay with their templates when renamed', async () => {

@@ -101,6 +101,43 @@ describe('a change of an entity that was read before', () => {
     expect(await rowsOf(tenantId)).toEqual({ entity: 0, move: 0, executed_operation: 0, outbox: 0 });
   });
 
+  it('is not written where a definition applies that has the same version in another history', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const entityId = newId();
+    await service.as(caller).put(`/workflow/definitions/${entityType}`, {
+      initialState: 'Draft',
+      transitions: [{ name: 'Submit', from: 'Draft', to: 'Submitted' }],
+    });
+    const snapshot = await read(tenantId, entityId);
+    await service.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`UPDATE definition SET saved_at = saved_at + interval '1 s'`,
+    );
+
+    expect(await commit(tenantId, entityId, snapshot)).toBe('changed');
+    expect(await commit(tenantId, entityId, await read(tenantId, entityId))).toBe('committed');
+  });
+
+  // A replica of the database that took over may have lost what was read, and got something else under its revision.
+  it.each([
+    ['another state', "state = 'Cancelled'"],
+    ['more moves', 'moves = 2'],
+    ['an open request', 'approval_id = gen_random_uuid()'],
+  ])('is not written where the entity has the same revision in another history: %s', async (_, other) => {
+    const tenantId = newId();
+    const entityId = newId();
+    await commit(tenantId, entityId, await read(tenantId, entityId));
+    const snapshot = await read(tenantId, entityId);
+    await service.db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(`UPDATE entity SET ${other}`));
+    const before = await rowsOf(tenantId);
+
+    expect(await commit(tenantId, entityId, snapshot)).toBe('changed');
+    const key = { tenantId, entityType, entityId };
+    expect(await entityStore(service.db).setMovingUntil(key, snapshot, at)).toBeUndefined();
+    expect(await rowsOf(tenantId)).toEqual(before);
+  });
+
   it('is decided by the definition that applies when it is written', async () => {
     const tenantId = newId();
     const entityId = newId();
@@ -131,7 +168,7 @@ describe('a change of an entity that was read before', () => {
     begun.resolve();
     await saving;
 
-    expect(await changing).toMatchObject({ stamp: '1.0' });
+    expect(await changing).toMatchObject({ stamp: `1-${at.getTime()}.0` });
     expect(await rowsOf(tenantId)).toEqual({ entity: 1, move: 1, executed_operation: 0, outbox: 1 });
   });
 

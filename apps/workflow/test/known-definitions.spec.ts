@@ -46,6 +46,15 @@ describe('the reading of an entity', () => {
     await admin.put('/workflow/definitions/Order', { initialState: 'Draft', transitions });
     expect(await read()).toEqual({ bodies: [true], transitions: ['Ship'] });
     expect(await read()).toEqual({ bodies: [false], transitions: ['Ship'] });
+    // A replica of the database that took over may have lost a version and got another one under its number.
+    await workflow.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+        UPDATE definition SET body = (SELECT body FROM definition WHERE version = 1), saved_at = saved_at + interval '1 s'
+        WHERE version = 2`,
+    );
+    expect(await read()).toEqual({ bodies: [true], transitions: ['Approve', 'Cancel'] });
+    expect(await read()).toEqual({ bodies: [false], transitions: ['Approve', 'Cancel'] });
     await admin.delete('/workflow/definitions/Order');
     expect(await read()).toEqual({ bodies: [false], transitions: undefined });
     expect(await read()).toEqual({ bodies: [false], transitions: undefined });

@@ -66,6 +66,35 @@ describe('a replica that saw an entity before another one moved it', () => {
     expect(await move(workflows.second, caller, 'Invoice/1', 'Approved')).toBe('Completed Approved');
   });
 
+  it('decides by the definition that the database has after a failover that lost the one it knows', async () => {
+    const caller = aCaller();
+    const save = (to: string) =>
+      workflows.first.as(caller).put('/workflow/definitions/Invoice', {
+        initialState: 'Draft',
+        transitions: [{ name: 'Go', from: 'Draft', to }],
+      });
+    await save('Submitted');
+    await lookAt(workflows.second, caller, 'Invoice/1');
+    await workflows.first.db.inTenant(caller.tenantId, (tx) => tx.$executeRaw`DELETE FROM definition`);
+    await save('Approved');
+
+    expect(await move(workflows.second, caller, 'Invoice/1', 'Submitted')).toBe('InvalidTransition Draft');
+    expect(await move(workflows.second, caller, 'Invoice/1', 'Approved')).toBe('Completed Approved');
+  });
+
+  it('moves it from where it is after a failover that lost the move it knows', async () => {
+    const caller = aCaller();
+    await move(workflows.second, caller, 'Invoice/1', 'Submitted');
+    await workflows.first.db.inTenant(caller.tenantId, async (tx) => {
+      await tx.$executeRaw`DELETE FROM move`;
+      await tx.$executeRaw`DELETE FROM entity`;
+    });
+    await move(workflows.first, caller, 'Invoice/1', 'Cancelled');
+
+    expect(await move(workflows.second, caller, 'Invoice/1', 'Draft')).toBe('InvalidTransition Cancelled');
+    expect(await historyOf(caller, 'Invoice/1')).toEqual(['Draft Cancelled']);
+  });
+
   it('executes an operation once that another one has executed', async () => {
     const caller = aCaller({ operationId: newId() });
     await lookAt(workflows.second, caller, 'Invoice/1');

@@ -9,12 +9,21 @@ describe('the tag of a content', () => {
   });
 });
 
+describe('the tag of a version', () => {
+  it('changes with what is derived', () => {
+    expect(new Set([entityTag(1), entityTag(1, 7), entityTag(1, 8), entityTag(17)]).size).toBe(4);
+  });
+});
+
 describe('the header If-Match', () => {
   it.each([
     [undefined, undefined],
     [undefined, entityTag(1)],
     ['*', entityTag(1)],
     [[entityTag(2), entityTag(1)], entityTag(1)],
+    [[entityTag(1, 7)], entityTag(1)],
+    [[entityTag(1)], entityTag(1, 7)],
+    [[entityTag(1, 7)], entityTag(1, 8)],
   ] as const)('%j allows a change of %j', (ifMatch, current) => {
     expect(() => requireMatch(ifMatch, current)).not.toThrow();
   });
@@ -25,6 +34,8 @@ describe('the header If-Match', () => {
     [[entityTag(1)], entityTag(2)],
     [[], entityTag(2)],
     [[`W/${entityTag(2)}`], entityTag(2)],
+    [[entityTag(1, 7)], entityTag(2, 7)],
+    [[entityTag(1, 7)], entityTag(17)],
   ] as const)('%j refuses a change of %j', (ifMatch, current) => {
     expect(() => requireMatch(ifMatch, current)).toThrow('changed since you read it');
   });

@@ -4,8 +4,16 @@ import { Problem } from './problem';
 /** The `If-Match` of a request: a list of strong tags, `*` for any existing version, or undefined without the header. */
 export type IfMatch = readonly string[] | '*' | undefined;
 
-/** Makes the strong tag of a version; quotes are part of a tag. */
-export const entityTag = (version: string | number): string => `"${version}"`;
+/**
+ * Makes the strong tag of a version; quotes are part of a tag.
+ * @param derived what the response shows of other resources, such as their number: the tag changes with it, as that of
+ * another response must, but a change of the version that it is of is not outdated by it
+ */
+export const entityTag = (version: string | number, derived?: string | number): string =>
+  derived === undefined ? `"${version}"` : `"${version}+${derived}"`;
+
+/** The tag without what is derived. */
+const versionOf = (tag: string): string => tag.replace(/\+.*$/s, '"');
 
 const DIGEST_CHARACTERS = 27;
 
@@ -24,14 +32,15 @@ function digestOf(pieces: readonly (string | Buffer)[]): string {
 }
 
 /**
- * Refuses a change that is based on a stale version.
+ * Refuses a change that is based on a stale version, whatever was derived for it.
  * `current` is the tag of what is stored now, or undefined where nothing is stored.
  * @throws Problem `conflict`: the interface has no 412 for a failed precondition.
  */
 export function requireMatch(ifMatch: IfMatch, current: string | undefined): void {
   if (ifMatch === undefined) return;
   const matches =
-    ifMatch === '*' ? current !== undefined : current !== undefined && ifMatch.includes(current);
+    current !== undefined &&
+    (ifMatch === '*' || ifMatch.some((tag) => versionOf(tag) === versionOf(current)));
   if (!matches) throw staleVersion();
 }
 

@@ -2,7 +2,7 @@ import { contactsEndpoints } from '@plinth/contracts/contacts/endpoints';
 import type { Api } from '@plinth/http/api';
 import { created, noContent, ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
-import { tagOf } from '../store/record-store';
+import { companyTag } from '../store/company-store';
 import { toCompany } from './company-response';
 import { cursorKeyOf } from './record-response';
 
@@ -16,17 +16,17 @@ export function mountCompanies(api: Api, { companies }: Pick<Deps, 'companies'>)
 
   api.on(postCompany, async ({ body, caller }) => {
     const row = await companies.create(caller, body);
-    return created(toCompany(row), `/companies/${row.id}`, { etag: tagOf(row) });
+    return created(toCompany(row), `/companies/${row.id}`, { etag: companyTag(row) });
   });
 
   api.on(getCompany, async ({ params: { id }, caller }) => {
     const row = await companies.get(caller.tenantId, id);
-    return ok(toCompany(row), { etag: tagOf(row) });
+    return ok(toCompany(row), { etag: companyTag(row) });
   });
 
   api.on(putCompany, async ({ params: { id }, body, caller, ifMatch }) => {
     const row = await companies.update(caller, id, body, ifMatch);
-    return ok(toCompany(row), { etag: tagOf(row) });
+    return ok(toCompany(row), { etag: companyTag(row) });
   });
 
   api.on(deleteCompany, async ({ params: { id }, caller, ifMatch }) => {

@@ -2,7 +2,7 @@ import { contactsEndpoints } from '@plinth/contracts/contacts/endpoints';
 import type { Api } from '@plinth/http/api';
 import { created, noContent, ok } from '@plinth/http/response';
 import type { Deps } from '../compose';
-import { tagOf } from '../store/record-store';
+import { contactTag } from '../store/contact-store';
 import { toContact } from './contact-response';
 import { cursorKeyOf } from './record-response';
 
@@ -16,17 +16,17 @@ export function mountContacts(api: Api, { contacts }: Pick<Deps, 'contacts'>): v
 
   api.on(postContact, async ({ body, caller }) => {
     const row = await contacts.create(caller, body);
-    return created(toContact(row), `/contacts/${row.id}`, { etag: tagOf(row) });
+    return created(toContact(row), `/contacts/${row.id}`, { etag: contactTag(row) });
   });
 
   api.on(getContact, async ({ params: { id }, caller }) => {
     const row = await contacts.get(caller.tenantId, id);
-    return ok(toContact(row), { etag: tagOf(row) });
+    return ok(toContact(row), { etag: contactTag(row) });
   });
 
   api.on(putContact, async ({ params: { id }, body, caller, ifMatch }) => {
     const row = await contacts.update(caller, id, body, ifMatch);
-    return ok(toContact(row), { etag: tagOf(row) });
+    return ok(toContact(row), { etag: contactTag(row) });
   });
 
   api.on(deleteContact, async ({ params: { id }, caller, ifMatch }) => {

@@ -1,5 +1,6 @@
-import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { SaveCompanyRequest } from '@plinth/contracts/contacts/shapes';
+import { entityTag } from '@plinth/kernel/entity-tag';
+import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { z } from 'zod';
 import { companyInUse, companyNotFound } from '../domain/problems';
 import { companyEvents } from '../events/published';
@@ -9,6 +10,8 @@ import { recordStore, type Model, type StoreParts } from './record-store';
 export type { CompanyRow };
 type Fields = z.output<typeof SaveCompanyRequest>;
 
+export const companyTag = ({ version }: CompanyRow): string => entityTag(version);
+
 export const companyStore = (parts: StoreParts) =>
   recordStore<CompanyRow, Fields>(
     {
@@ -16,6 +19,7 @@ export const companyStore = (parts: StoreParts) =>
       events: companyEvents,
       searchable: ['externalId', 'name', 'email'],
       model: (tx) => tx.company as unknown as Model<CompanyRow>,
+      tagOf: companyTag,
       ownFields: ['name', 'kind', 'isActive', 'foundedOn', 'creditLimit', 'employees', 'email'],
       columnsOf: async (_tx, _tenantId, { foundedOn, creditLimit, employees, email, ...rest }) => ({
         ...rest,

@@ -1,4 +1,5 @@
 import { ContactStage, type SaveContactRequest } from '@plinth/contracts/contacts/shapes';
+import { entityTag, hashedEntityTag } from '@plinth/kernel/entity-tag';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import type { z } from 'zod';
 import { contactNotFound, unknownCompany } from '../domain/problems';
@@ -11,6 +12,10 @@ type Fields = z.output<typeof SaveContactRequest>;
 const include = { company: { select: { externalId: true } } } as const;
 export type ContactRow = Prisma.ContactGetPayload<{ include: typeof include }>;
 
+/** A company is named by its external id, under which there may be another one later. */
+export const contactTag = ({ version, company }: ContactRow): string =>
+  company ? hashedEntityTag(JSON.stringify([version, company.externalId])) : entityTag(version);
+
 export const contactStore = (parts: StoreParts) =>
   recordStore<ContactRow, Fields>(
     {
@@ -18,6 +23,7 @@ export const contactStore = (parts: StoreParts) =>
       events: contactEvents,
       searchable: ['externalId', 'firstName', 'lastName', 'email'],
       model: (tx) => tx.contact as unknown as Model<ContactRow>,
+      tagOf: contactTag,
       include,
       withRelated: async (tx, tenantId, contacts) => {
         const ids = contacts.flatMap(({ companyId }) => companyId ?? []);
@@ -32,6 +38,7 @@ export const contactStore = (parts: StoreParts) =>
         }));
       },
       relatedOf: ({ company }) => ({ company: company ? { externalId: company.externalId } : null }),
+      holdRelated: holdCompanyOf,
       ownFields: [
         'firstName',
         'lastName',
@@ -59,6 +66,17 @@ export const contactStore = (parts: StoreParts) =>
     },
     parts,
   );
+
+/** The company of a contact keeps its external id. */
+async function holdCompanyOf(tx: Prisma.TransactionClient, tenantId: string, id: string): Promise<void> {
+  await readByIndexes(tx, 'for-values');
+  await tx.$queryRawUnsafe(
+    `SELECT id FROM company WHERE tenant_id = $1::uuid AND id = (
+       SELECT company_id FROM contact WHERE tenant_id = $1::uuid AND id = $2::uuid) FOR KEY SHARE`,
+    tenantId,
+    id,
+  );
+}
 
 /** The company with this external id; it cannot be deleted before the contact is stored. */
 async function companyIdOf(

@@ -3,7 +3,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
-import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -40,12 +40,16 @@ export interface RecordKind<Row, Fields> {
   events: RecordEvents;
   searchable: readonly string[];
   model(tx: Tx): Model<Row>;
+  /** The tag of all that a response shows. */
+  tagOf(row: Row): string;
   /** Related rows that a response shows. */
   include?: object;
   /** The same for the rows of a page: Prisma would look for them by lists of tenants and ids (ADR 0022). */
   withRelated?(tx: Tx, tenantId: string, rows: Row[]): Promise<Row[]>;
   /** The same for what was just written, by its request: Prisma would read the row again for them. */
   relatedOf?(fields: Fields): object;
+  /** Has what a response shows of them stay as it is until the commit. */
+  holdRelated?(tx: Tx, tenantId: string, id: string): Promise<unknown>;
   /** What the other does not have. */
   ownFields: readonly string[];
   /** The values of columns that a request gives. */
@@ -102,9 +106,14 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       tenantId,
       id,
     );
-    const row = await model(tx).findFirst({ where: { tenantId, id } });
+    // Related rows are a part of the tag only.
+    if (ifMatch !== undefined) await kind.holdRelated?.(tx, tenantId, id);
+    const row = await model(tx).findFirst({
+      where: { tenantId, id },
+      ...(ifMatch === undefined ? {} : included),
+    });
     if (!row) throw kind.notFound(id);
-    requireMatch(ifMatch, tagOf(row));
+    if (ifMatch !== undefined) requireMatch(ifMatch, kind.tagOf(row));
     return row;
   };
 
@@ -215,5 +224,3 @@ function insertionInto(table: string, fields: readonly string[]): (row: Record<s
 
 /** `firstName` is stored as `first_name`. */
 const toColumn = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-export const tagOf = ({ version }: Pick<RecordRow, 'version'>): string => entityTag(version);

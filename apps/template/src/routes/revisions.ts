@@ -2,7 +2,6 @@ import { templateEndpoints } from '@plinth/contracts/template/endpoints';
 import type { TemplateLifecycleStatus } from '@plinth/contracts/template/shapes';
 import type { Api } from '@plinth/http/api';
 import { ok } from '@plinth/http/response';
-import { entityTag } from '@plinth/kernel/entity-tag';
 import { PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, OFFSET_MAX } from '@plinth/kernel/list-query';
 import { malformed } from '@plinth/kernel/problem';
 import type { Deps } from '../compose';
@@ -34,7 +33,7 @@ export function mountRevisions(api: Api, { templates, renderer, clock }: Needs):
 
   api.on(getTemplateRevision, async ({ params: { name, id }, caller }) => {
     const { revision } = await templates.getRevision(caller.tenantId, name, id);
-    return ok(toRevision(revision), { etag: entityTag(`${revision.id}-${revision.status}`) });
+    return toRevision(revision);
   });
 
   api.on(restoreTemplateRevision, async ({ params: { name, id }, caller, ifMatch }) => {

@@ -43,7 +43,8 @@ export interface CategoryStore {
   remove(caller: Caller, id: string, ifMatch: IfMatch): Promise<void>;
 }
 
-export const categoryTag = ({ version }: CategoryRow): string => entityTag(version);
+export const categoryTag = ({ version, templateCount }: Category): string =>
+  entityTag(version, templateCount);
 
 /** Countings of templates at the same time, one of a tenant; each reads as many places of an index as it counts. */
 export const COUNTINGS = 2;
@@ -110,7 +111,7 @@ export function categoryStore(
           const { tenantId } = caller;
           await runOnce(tx, caller, async () => {
             const current = await hold(tx, tenantId, id);
-            requireMatch(ifMatch, categoryTag(current));
+            requireMatch(ifMatch, entityTag(current.version));
             if (input.name !== current.name) await requireFewTemplates(tx, tenantId, current.name);
             // Postgres updates the name in the templates, and their versions with it, since their ETags must change.
             await tx.templateCategory.update({
@@ -129,7 +130,7 @@ export function categoryStore(
         runOnce(tx, caller, async () => {
           const { tenantId } = caller;
           const current = await hold(tx, tenantId, id);
-          requireMatch(ifMatch, categoryTag(current));
+          requireMatch(ifMatch, entityTag(current.version));
           await requireNoTemplates(tx, tenantId, current.name);
           await tx.templateCategory.delete({ where: { tenantId_id: { tenantId, id } } });
         }),

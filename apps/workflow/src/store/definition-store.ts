@@ -1,6 +1,6 @@
 import { OWN_DEFINITION_BYTES_MAX, OWN_DEFINITIONS_MAX } from '@plinth/contracts/workflow/shapes';
 import { HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
-import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { entityTag, hashedEntityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -50,8 +50,11 @@ export interface DefinitionStore {
   withdraw(caller: Caller, entityType: string, condition: { ifMatch: IfMatch; now: Date }): Promise<boolean>;
 }
 
-export const tagOf = ({ scope, version }: DefinitionVersion): string =>
-  entityTag(`${scope.toLowerCase()}-${version}`);
+/** What the platform was delivered with is its first version, and another one in another release. */
+export function tagOf({ definition, scope, version, savedAt }: DefinitionVersion): string {
+  const name = `${scope.toLowerCase()}-${version}`;
+  return savedAt ? entityTag(name) : hashedEntityTag(JSON.stringify([name, definition]));
+}
 
 export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
   /**

@@ -49,12 +49,25 @@ const newestOf = (owner: string, row = ROW): string =>
 /** The newest rows of the type that `$2` names: those of the tenant `$1`, and the platform's. */
 const SELECT_VERSIONS = `${newestOf('$1')} UNION ALL ${newestOf(`'${HOST_TENANT_ID}'`)}`;
 
-const bodyBeyond = (knownVersion: string): string =>
-  `CASE WHEN version IS DISTINCT FROM ${knownVersion}::integer THEN body END AS body`;
+const NO_VERSION = '0';
 
-/** The same without the bodies of the versions that are known already: `$7` of the tenant, `$8` of the platform. */
-export const SELECT_UNKNOWN_VERSIONS = `${newestOf('$1', rowWith(bodyBeyond('$7')))}
-  UNION ALL ${newestOf(`'${HOST_TENANT_ID}'`, rowWith(bodyBeyond('$8')))}`;
+/**
+ * Differs between any two versions: a replica of the database that took over may lack the latest one, and give its number
+ * to another one that is saved later (ADR 0004).
+ */
+export const versionStampOf = (row: Pick<DefinitionRow, 'version' | 'savedAt'> | undefined): string =>
+  row ? `${row.version}-${row.savedAt.getTime()}` : NO_VERSION;
+
+const bodyBeyond = (knownVersion: string, knownSavedAt: string): string =>
+  `CASE WHEN (version, saved_at) IS DISTINCT FROM (${knownVersion}::integer, ${knownSavedAt}::timestamptz) THEN body END
+   AS body`;
+
+/**
+ * The same without the bodies of the versions that are known already: `$7`, saved at `$8`, of the tenant, and `$9`, saved
+ * at `$10`, of the platform.
+ */
+export const SELECT_UNKNOWN_VERSIONS = `${newestOf('$1', rowWith(bodyBeyond('$7', '$8')))}
+  UNION ALL ${newestOf(`'${HOST_TENANT_ID}'`, rowWith(bodyBeyond('$9', '$10')))}`;
 
 /** Reads the newest rows of an entity type, the tenant's and the platform's. */
 export async function readVersions(
@@ -115,14 +128,19 @@ export async function readOwnSize(
 
 /** Changes whenever another definition applies. */
 export const stampOf = ({ own, platform }: NewestVersions): string =>
-  `${own?.version ?? 0}.${platform?.version ?? 0}`;
+  `${versionStampOf(own)}.${versionStampOf(platform)}`;
 
 /** Whether the definition with a stamp still applies. */
 export const isStampOf = (tenantId: string, entityType: string, stamp: string): Sql => {
   const [own, platform] = stamp.split('.');
-  const isNewest = (owner: string, version: string | undefined) => sql`
-    coalesce((SELECT version FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = ${entityType}
-      ORDER BY version DESC LIMIT 1), 0) = ${version}::integer`;
+  const isNewest = (owner: string, versionStamp = NO_VERSION): Sql => {
+    const ofOwner = sql`FROM definition WHERE tenant_id = ${owner}::uuid AND entity_type = ${entityType}`;
+    if (versionStamp === NO_VERSION) return sql`NOT EXISTS (SELECT ${ofOwner})`;
+    const [version, savedAt] = versionStamp.split('-').map(Number);
+    return sql`
+      (SELECT (version, saved_at) = (${version}::integer, ${new Date(savedAt!)}::timestamptz)
+       ${ofOwner} ORDER BY version DESC LIMIT 1)`;
+  };
   return tenantId === HOST_TENANT_ID
     ? isNewest(HOST_TENANT_ID, platform)
     : sql`${isNewest(tenantId, own)} AND ${isNewest(HOST_TENANT_ID, platform)}`;

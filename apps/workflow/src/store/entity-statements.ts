@@ -21,6 +21,7 @@ import {
   newestVersionsOf,
   SELECT_UNKNOWN_VERSIONS,
   stampOf,
+  versionStampOf,
   type DefinitionRow,
 } from './definition-versions';
 import type { KnownDefinitions } from './known-definitions';
@@ -88,15 +89,19 @@ export async function readEntity<Result>(
     reader.userId,
     reader.now,
     own?.version ?? null,
+    own?.savedAt ?? null,
     platform?.version ?? null,
+    platform?.savedAt ?? null,
   );
   const { definitions, state, revision, moves, approvalId, movingUntil, ...rest } = row;
   const { votes, delegators, operation, ...approval } = rest;
   if (executing && operation) requireSameBody(executing, operation);
-  const newest = (definitions ?? []).map((one) => {
+  const newest = (definitions ?? []).map((found) => {
+    const one = { ...found, savedAt: new Date(found.savedAt) };
     const recalled = one.tenantId === HOST_TENANT_ID ? platform : own;
-    const body = recalled?.version === one.version ? recalled.body : one.body;
-    return { ...one, body, savedAt: new Date(one.savedAt) };
+    return recalled && versionStampOf(recalled) === versionStampOf(one)
+      ? { ...one, body: recalled.body }
+      : one;
   });
   for (const owner of owners) {
     known.remember(
@@ -216,24 +221,30 @@ function requireOpenOrEnded({ approval }: EntitySnapshot, { approvalId, ended, .
 }
 
 /**
+ * Whether nothing happened to an entity since it was seen. What a decision depends on is compared too, since a replica of
+ * the database that took over may lack the latest changes, and give their revisions to others (ADR 0004); and as rows, by
+ * which no index finds it.
+ */
+const isAsSeen = ({ revision, state, moves, approval }: EntitySnapshot): Sql => sql`
+  revision = ${revision}::integer AND (state, moves, approval_id)
+    IS NOT DISTINCT FROM (${state ?? null}::text, ${moves}::integer, ${approval?.id ?? null}::uuid)`;
+
+/**
  * Says until when the owner may be making the move of the open request, or with null that it is not; only if nothing
  * happened to the entity since it was read.
  */
-export const setMovingUntil = (
+export function setMovingUntil(
   tx: RawStatements,
   { tenantId, entityType, entityId }: EntityKey,
-  { revision }: EntitySnapshot,
+  snapshot: EntitySnapshot,
   movingUntil: Date | null,
-): Promise<number> =>
-  tx.$executeRawUnsafe(
-    `UPDATE entity SET moving_until = $5::timestamptz, revision = revision + 1
-     WHERE tenant_id = $1::uuid AND entity_type = $2 AND entity_id = $3 AND revision = $4::integer`,
-    tenantId,
-    entityType,
-    entityId,
-    revision,
-    movingUntil,
-  );
+): Promise<number> {
+  const { text, values } = sql`
+    UPDATE entity SET moving_until = ${movingUntil}::timestamptz, revision = revision + 1
+    WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}
+      AND ${isAsSeen(snapshot)}`;
+  return tx.$executeRawUnsafe(text, ...values);
+}
 
 /** Records which request for approval an operation is about to complete, whether it does or not. */
 export async function recordCompletionAttempt(
@@ -268,12 +279,12 @@ const completionAttemptOf = (operationId: string): string => `${operationId}/app
 /** The one place where the state of an entity changes: only if nothing happened to it since it was read. */
 function comparedAndSet(
   tenantId: string,
-  { revision, moves }: EntitySnapshot,
+  snapshot: EntitySnapshot,
   { entityType, entityId, state, approvalId, at, move }: Change,
   where: Sql,
 ): Sql {
-  const movesNow = moves + (move ? 1 : 0);
-  return revision === 0
+  const movesNow = snapshot.moves + (move ? 1 : 0);
+  return snapshot.revision === 0
     ? sql`
       INSERT INTO entity (tenant_id, entity_type, entity_id, state, approval_id, moves, changed_at, revision)
       SELECT ${tenantId}::uuid, ${entityType}, ${entityId}, ${state}, ${approvalId}::uuid, ${movesNow}::integer,
@@ -283,7 +294,7 @@ function comparedAndSet(
         changed_at = ${at}::timestamptz, revision = revision + 1,
         moving_until = CASE WHEN approval_id = ${approvalId}::uuid THEN moving_until END
       WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}
-        AND revision = ${revision}::integer AND ${where}`;
+        AND ${isAsSeen(snapshot)} AND ${where}`;
 }
 
 const moveRecorded = (

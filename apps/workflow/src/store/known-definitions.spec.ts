@@ -51,6 +51,14 @@ describe('known definitions', () => {
     expect(versions()).toEqual([2, undefined, undefined, undefined]);
   });
 
+  it('are measured by the body that they have, also where another one had the same version', () => {
+    const known = new KnownDefinitions(41);
+    const first = row('A', 1, 'x');
+    remember(known, first);
+    remember(known, { ...first, body: 'x'.repeat(40), savedAt: new Date(1) });
+    expect(known.recall('tenant', 'A')).toBeUndefined();
+  });
+
   it('count that there is none, too', () => {
     const known = new KnownDefinitions(41);
     remember(known, row('A', 1, {}));

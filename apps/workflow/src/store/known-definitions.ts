@@ -1,5 +1,10 @@
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
-import { newestVersionsOf, type DefinitionRow, type NewestVersions } from './definition-versions';
+import {
+  newestVersionsOf,
+  versionStampOf,
+  type DefinitionRow,
+  type NewestVersions,
+} from './definition-versions';
 
 /** Characters of keys and of bodies as JSON, which take several times as many bytes when they are read. */
 const CHARACTERS_MAX = 8_000_000;
@@ -38,7 +43,7 @@ export class KnownDefinitions {
   remember(owner: string, entityType: string, row: DefinitionRow | undefined): void {
     const key = keyOf(owner, entityType);
     const known = this.known.get(key);
-    const isKnown = known !== undefined && known.row?.version === row?.version;
+    const isKnown = known !== undefined && versionStampOf(known.row) === versionStampOf(row);
     const characters = isKnown ? known.characters : key.length + (row ? JSON.stringify(row.body).length : 0);
     this.known.delete(key);
     this.known.set(key, { row, characters });

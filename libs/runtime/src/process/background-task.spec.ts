@@ -143,4 +143,41 @@ describe('a background task', () => {
 
     expect(startedAt).toEqual([0, 300]);
   });
+
+  it('has whoever wakes it behind a failure wait until it tries again, once', async () => {
+    const failures = Array.from({ length: 100 }, () => new Error('no'));
+    const { startedAt } = startAt({ intervalMilliseconds: 60_000, retryMilliseconds: 200 }, ...failures);
+
+    for (let at = 0; at < 1_000; at += 50) {
+      task.wake();
+      await jest.advanceTimersByTimeAsync(50);
+    }
+    await jest.advanceTimersByTimeAsync(1_900);
+
+    expect(startedAt).toEqual([0, 300, 600, 900, 1_200, 1_500, 1_800, 2_100, 2_400, 2_700]);
+  });
+
+  it('works at once again when it is woken behind a success that followed a failure', async () => {
+    const { startedAt } = startAt({ retryMilliseconds: 200 }, new Error('no'));
+
+    task.wake();
+    await jest.advanceTimersByTimeAsync(410);
+    task.wake();
+    await jest.advanceTimersByTimeAsync(300);
+
+    expect(startedAt).toEqual([0, 300, 410]);
+  });
+
+  it('does not try again when it was closed behind a failure, however often it was woken', async () => {
+    const { startedAt } = startAt({ retryMilliseconds: 200 }, new Error('no'), new Error('no'));
+
+    task.wake();
+    await jest.advanceTimersByTimeAsync(50);
+    task.wake();
+    await jest.advanceTimersByTimeAsync(200);
+    await task.close();
+
+    expect(jest.getTimerCount()).toBe(0);
+    expect(startedAt).toEqual([0]);
+  });
 });

@@ -8,7 +8,10 @@ export interface BackgroundTaskOptions {
   intervalMilliseconds: number;
   /** How long it pauses before it works again because it was woken meanwhile; without it, not at all. */
   pauseMilliseconds?: number;
-  /** When it tries again after a failure; without it, at the next interval. */
+  /**
+   * When it tries again after a failure, which whoever wakes it meanwhile waits for; without it, at the next interval or
+   * when it is woken.
+   */
   retryMilliseconds?: number;
   log: Pick<Log, 'warn'>;
 }
@@ -29,7 +32,7 @@ export interface BackgroundTask {
 
 /**
  * Repeats work at an interval and when it is woken: never twice at once, and at once again while it says that there is
- * more to do. What failed is tried again later, or when it is woken.
+ * more to do. What failed is tried again later.
  */
 export function backgroundTask(
   work: () => Promise<boolean | void>,
@@ -48,14 +51,21 @@ export function backgroundTask(
       if (pauseMilliseconds !== undefined && !isClosed) await sleep(pauseMilliseconds);
     } while (wasWoken && !isClosed);
   };
+  const tryAgain = (): void => {
+    retry = undefined;
+    wake();
+  };
   const wake = (): void => {
     if (isClosed) return;
     wasWoken = true;
+    // While all of it fails, as many runs as there are requests would only add to what is wrong.
+    if (retry) return;
     // Whoever woke it may be gone before it is done.
     running ??= forPlatform(run)
       .catch((error: unknown) => {
         log.warn({ err: error }, `${name} failed; will retry`);
-        if (retryMilliseconds !== undefined && !isClosed) retry = setTimeout(wake, retryMilliseconds).unref();
+        if (retryMilliseconds !== undefined && !isClosed)
+          retry = setTimeout(tryAgain, retryMilliseconds).unref();
       })
       .finally(() => {
         running = undefined;
