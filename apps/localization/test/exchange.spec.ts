@@ -341,6 +341,34 @@ describe('Localization.Overrides in imports and exports', () => {
     expect((await stored(caller)).map((row) => row[2])).toEqual(['b', 'e', 'renamed']);
   });
 
+  it('announces both bundles of a text that its id moves to another one, and again when that is undone', async () => {
+    const caller = aCaller();
+    await owner.importRows(caller, start, [[[2, 'Shop', 'fr', 'a', 'Un']]]);
+    const [row] = await owner.exportRows(caller, { definition, fields: columns, includeId: true });
+    const announced = async () => {
+      const events = await localization.db!.inTenant(caller.tenantId, (tx) =>
+        tx.$queryRawUnsafe<{ payload: { bundles: object[] } }[]>(
+          `SELECT payload FROM outbox WHERE name = 'localization.override-changed' ORDER BY sequence`,
+        ),
+      );
+      return events.at(-1)!.payload.bundles;
+    };
+    const both = expect.arrayContaining([
+      { resourceName: 'Shop', cultureName: 'fr' },
+      { resourceName: 'Shop', cultureName: 'de' },
+    ]);
+
+    const { jobId, results } = await owner.importRows(caller, { ...start, columns: ['id', ...columns] }, [
+      [[2, row![0], 'Shop', 'de', 'a', 'Eins']],
+    ]);
+
+    expect(results).toMatchObject([{ updated: 1, failed: 0 }]);
+    expect(await announced()).toEqual(both);
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([{ restored: 1 }]);
+    expect(await announced()).toEqual(both);
+    expect(await stored(caller)).toEqual([['Shop', 'fr', 'a', 'Un']]);
+  });
+
   it('exports the selected rows, in the requested order', async () => {
     const caller = aCaller();
     await owner.importRows(caller, start, [

@@ -16,6 +16,8 @@ describe('imports, exports and undos of settings', () => {
       database: { url: settings.databaseUrl, adminUrl: settings.database!.adminUrl },
       definition: 'Settings.Values',
       columns: ['scope', 'userId', 'name', 'value'],
+      keysChange: false,
+      optionalKey: 'userId',
       cellsOf: (number) => ['user', `user-${number}`, name, 'Europe/Paris'],
       fill: (admin, tenantId, rowCount) =>
         admin.query(

@@ -150,6 +150,117 @@ describe('Settings.Values in imports and exports', () => {
     ]);
   });
 
+  /** Values with their ids, as an export has them that can be imported again. */
+  const withIds = async (caller: Caller, fields = columns): Promise<Record<string, unknown>[]> =>
+    (await owner.exportRows(caller, { definition, fields, includeId: true })).map((cells) =>
+      Object.fromEntries(['id', ...fields].map((name, at) => [name, cells[at]])),
+    );
+
+  it('takes no value of all tenants for one of the own tenant by its id', async () => {
+    const host = aCaller({ tenantId: HOST_TENANT_ID });
+    await settings.as(host).put(`/settings/global/${culture}`, { value: 'fr' });
+    const reader = aCaller({
+      tenantId: HOST_TENANT_ID,
+      permissions: [...host.permissions].filter((one) => one !== 'Settings.Global.Manage'),
+    });
+    const ofAll = (await withIds(reader)).find(({ scope }) => scope === 'global')!;
+
+    const { results } = await owner.importRows(reader, { ...start, columns: ['id', ...columns] }, [
+      [[2, ofAll['id'], culture, 'tenant', '', 'de']],
+    ]);
+
+    expect(results).toMatchObject([
+      {
+        ...{ inserted: 0, updated: 0, failed: 1 },
+        failures: [{ kind: 'Identity', details: [{ code: 'Service:Identity:OtherKey', column: 'scope' }] }],
+      },
+    ]);
+    const { body } = await settings.as(host).get(`/settings/global/${culture}`);
+    expect(body.value).toBe('fr');
+    await settings.as(host).delete(`/settings/global/${culture}`);
+  });
+
+  it('shows nothing by its id to a caller who may not see it', async () => {
+    const host = aCaller({ tenantId: HOST_TENANT_ID });
+    await settings.as(host).put(`/settings/global/${culture}`, { value: 'fr' });
+    const ofAll = (await withIds(host)).find(({ scope }) => scope === 'global')!;
+    const blind = aCaller({ tenantId: HOST_TENANT_ID, permissions: ['Settings.Tenant.Manage'] });
+
+    const { results } = await owner.importRows(blind, { ...start, columns: ['id', ...columns] }, [
+      [[2, ofAll['id'], culture, 'tenant', '', 'de']],
+    ]);
+
+    expect(results[0]!.failures).toMatchObject([{ details: [{ code: 'Service:Identity:UnknownId' }] }]);
+    await settings.as(host).delete(`/settings/global/${culture}`);
+  });
+
+  it('finds values by their ids where a file lacks a part of their key, with the history of each', async () => {
+    const caller = aCaller();
+    await owner.importRows(caller, start, [
+      [
+        [2, culture, 'user', 'ada', 'fr'],
+        [3, culture, 'user', 'bob', 'fr'],
+        [4, culture, 'tenant', '', 'fr'],
+      ],
+    ]);
+    const some = ['name', 'scope', 'value'];
+    const rows = (await withIds(caller, some)).map(({ id, name, scope }, at) => [
+      at + 2,
+      id,
+      name,
+      scope,
+      'de',
+    ]);
+
+    const { results } = await owner.importRows(caller, { ...start, columns: ['id', ...some] }, [
+      [...rows, [5, '', culture, 'tenant', 'it']],
+    ]);
+
+    expect(results).toMatchObject([
+      {
+        updated: 3,
+        failed: 1,
+        failures: [{ rowNumber: 5, details: [{ code: 'Service:Identity:DuplicateKey' }] }],
+      },
+    ]);
+    expect((await owner.exportRows(caller, { definition, fields: columns })).toSorted()).toEqual([
+      [culture, 'tenant', '', 'de'],
+      [culture, 'user', 'ada', 'de'],
+      [culture, 'user', 'bob', 'de'],
+    ]);
+    const { body } = await settings.as(caller).get(`/settings/tenant/${culture}/history`);
+    expect(body.items[0]).toMatchObject({ kind: 'Set', previousValue: 'fr', newValue: 'de' });
+  });
+
+  it('undoes what an earlier version made of the value of another setting, with the rights for both', async () => {
+    const caller = aCaller();
+    await owner.importRows(caller, start, [[[2, culture, 'tenant', '', 'fr']]]);
+    /** Imports a value for that of the tenant, as if it had been another one before. */
+    const importedOver = async (former: object, value: string) => {
+      const { jobId } = await owner.importRows(caller, start, [[[2, culture, 'tenant', '', value]]]);
+      await settings.db.inTenant(caller.tenantId, (tx) =>
+        tx.$executeRawUnsafe(
+          'UPDATE exchange_former SET former = former || $2::jsonb WHERE job_id = $1::uuid',
+          jobId,
+          JSON.stringify(former),
+        ),
+      );
+      return jobId;
+    };
+    const undo = (jobId: string) => owner.undoImport(caller, { definition, jobId });
+
+    const ofAll = await importedOver({ scope: 'global' }, 'de');
+    expect(await undo(ofAll)).toMatchObject([{ restored: 0, kept: [{ rowNumber: 2, reason: 'Refused' }] }]);
+    const ofAda = await importedOver({ scope: 'user', user_id: 'ada' }, 'it');
+    expect(await undo(ofAda)).toMatchObject([{ restored: 1, kept: [] }]);
+
+    expect(await owner.exportRows(caller, { definition, fields: columns })).toEqual([
+      [culture, 'user', 'ada', 'de'],
+    ]);
+    const { body } = await settings.as(caller).get(`/settings/tenant/${culture}/history`);
+    expect(body.items[0]).toMatchObject({ kind: 'Cleared', previousValue: 'it', newValue: null });
+  });
+
   it('refuses rows below a lock', async () => {
     const caller = aCaller();
     await settings.as(caller).put(`/settings/tenant/${culture}/lock`);

@@ -14,6 +14,8 @@ describe('imports, exports and undos of templates', () => {
       database: { url: template.databaseUrl, adminUrl: template.database!.adminUrl },
       definition: 'Templates.Templates',
       columns: ['name', 'culture', 'content'],
+      keysChange: false,
+      optionalKey: 'culture',
       cellsOf: (number, text) => [`invoice-${number}`, 'fr', text],
       fill: async (admin, tenantId, rowCount) => {
         await admin.query(

@@ -302,7 +302,106 @@ describe('import and export of Templates.Templates', () => {
           failures: [{ kind: 'Identity', details: [{ column: 'id' }] }],
         });
     expect((await http.get('/templates')).body.items).toMatchObject([{ name: 'kept' }]);
-    expect(await importIn('UPSERT', idOf('kept'), 'another')).toMatchObject({ inserted: 0, updated: 1 });
+    expect(await importIn('UPSERT', idOf('kept'), 'kept')).toMatchObject({ inserted: 0, updated: 1 });
+  });
+
+  it('makes no template of another one by its id: it is published, approved and talked about under its name', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await published(http, { name: 'welcome', content: 'public' });
+    const [[id]] = (await owner.exportRows(caller, { definition, fields: ['name'], includeId: true })) as [
+      [string],
+    ];
+    const withId = { ...start, columns: ['id', ...columns] };
+    const row = (name: string, culture: string) => [2, id, name, culture, '', 'text/html', 'other'];
+
+    for (const [name, culture, column] of [
+      ['invoice', '', 'name'],
+      ['welcome', 'fr', 'culture'],
+    ] as const) {
+      const request = { ...withId, jobId: newId() };
+      const { results } = await owner.importRows(caller, request, [[row(name, culture)]]);
+      const tried = await owner.importRows(caller, { ...withId, commit: 'NEVER' }, [[row(name, culture)]]);
+      expect(results).toMatchObject([
+        { updated: 0, failed: 1, failures: [{ kind: 'Identity', details: [{ column }] }] },
+      ]);
+      expect(tried.results).toEqual(results);
+    }
+
+    expect((await http.get('/templates/invoice')).status).toBe(404);
+    expect((await http.get('/templates/welcome')).body).toMatchObject({ published: { content: 'public' } });
+  });
+
+  it('keeps what an import of an earlier version made of another template when that is undone', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await saved(http, { name: 'invoice', content: 'before' });
+    const { jobId } = await owner.importRows(caller, start, [[[2, 'invoice', '', '', 'text/html', 'after']]]);
+    await service.db.inTenant(caller.tenantId, (tx) =>
+      tx.$executeRawUnsafe(
+        `UPDATE exchange_former SET former = former || '{"name":"welcome"}' WHERE job_id = $1::uuid`,
+        jobId,
+      ),
+    );
+
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([
+      { restored: 0, kept: [{ rowNumber: 2, key: 'invoice', reason: 'Refused' }] },
+    ]);
+    expect((await http.get('/templates/invoice')).body.draft.content).toBe('after');
+    expect((await http.get('/templates/welcome')).status).toBe(404);
+  });
+
+  it('finds templates by their ids where a file has no column of their culture, which they keep', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    for (const culture of ['fr', 'de']) await saved(http, { name: 'invoice', culture, content: 'before' });
+    const fields = ['name', 'content'];
+    const exported = await owner.exportRows(caller, { definition, fields, includeId: true });
+    const rows = exported.map(([id, name], at) => [at + 2, id, name, 'after']);
+    const withId = { ...start, columns: ['id', ...fields] };
+
+    const tried = await owner.importRows(caller, { ...withId, commit: 'NEVER' }, [rows]);
+    const { jobId, results } = await owner.importRows(caller, withId, [rows]);
+
+    expect(results).toMatchObject([{ inserted: 0, updated: 2, failed: 0 }]);
+    expect(tried.results).toEqual(results);
+    const drafts = async () => {
+      const get = async (culture: string) => (await http.get(`/templates/invoice?culture=${culture}`)).body;
+      return [(await get('fr')).draft.content, (await get('de')).draft.content];
+    };
+    expect(await drafts()).toEqual(['after', 'after']);
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([{ restored: 2 }]);
+    expect(await drafts()).toEqual(['before', 'before']);
+  });
+
+  it('finds the row that a file names twice, by its id and by its key, where a column of the key is missing', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await saved(http, { name: 'invoice', content: 'before' });
+    await saved(http, { name: 'invoice', culture: 'fr', content: 'before' });
+    const fields = ['name', 'culture', 'content'];
+    const exported = await owner.exportRows(caller, { definition, fields, includeId: true });
+    const idOf = (wanted: string) => exported.find(([, , culture]) => culture === wanted)![0];
+    const withId = { ...start, columns: ['id', 'name', 'content'] };
+
+    const { results } = await owner.importRows(caller, withId, [
+      [
+        [2, newId(), 'invoice', 'x'],
+        [3, idOf('fr'), 'invoice', 'x'],
+        [4, '', 'invoice', 'x'],
+      ],
+      [[5, idOf(''), 'invoice', 'x']],
+    ]);
+
+    const failures = results.flatMap((one) => one.failures);
+    expect(results.map(({ updated, failed }) => [updated, failed])).toEqual([
+      [2, 1],
+      [0, 1],
+    ]);
+    expect(failures.map(({ rowNumber, details }) => [rowNumber, details[0]!.code])).toEqual([
+      [2, 'Service:Identity:UnknownId'],
+      [5, 'Service:Identity:DuplicateKey'],
+    ]);
   });
 
   it('changes nothing in a dry-run', async () => {

@@ -18,6 +18,8 @@ export interface ImportRow {
 /** A row that was written, with the id that it has in the table. */
 export interface WrittenRow extends ImportRow {
   id: string;
+  /** By property path: the key that it had before, where its `Id` found it and the file gives it another one. */
+  formerKey?: Readonly<Record<string, FieldValue>> | undefined;
 }
 
 /** What a hook of a definition may use: the transaction of the batch, and the caller it runs for. */
@@ -28,6 +30,13 @@ export interface BatchContext extends BulkTransaction {
 
 /** A row of the table as it is stored, by column. */
 export type StoredRow = Readonly<Record<string, unknown>>;
+
+/** A row that an undo would remove, or give back what it was before the import updated it. */
+export interface UndoableRow {
+  row: StoredRow;
+  /** Null where the import inserted it. */
+  former: StoredRow | null;
+}
 
 /** Rows that were removed, as they were, and rows that were restored, before and after. */
 export interface UndoneRows {
@@ -58,6 +67,12 @@ export interface ExchangeDefinition {
   fields: Record<string, ExchangeField>;
   /** Property paths that identify a row; together with the tenant they are unique in the table. */
   key: readonly string[];
+  /**
+   * Rows of a file that name a row of the table by its `Id` may give it another key. Without it they are refused: rights,
+   * locks, history and what other services know are then those of one key for ever. With it `check` sees the new key only,
+   * so that rights must not depend on keys, and `afterWrite` and `afterUndo` announce both.
+   */
+  keysMayChange?: boolean;
   /** In the syntax of the `sort` parameter. */
   defaultSort: string;
   searchable: readonly string[];
@@ -93,8 +108,8 @@ export interface ExchangeDefinition {
   isGone?: string;
   /** SQL assignments that retire an inserted row when its import is undone; without them the row is deleted. */
   retire?: string;
-  /** Returns the ids of rows that the caller may not undo. */
-  checkUndo?(rows: readonly StoredRow[], context: BatchContext): Promise<ReadonlySet<string>>;
+  /** Returns the ids of rows that the caller may not undo. A row and what it was may have different keys. */
+  checkUndo?(rows: readonly UndoableRow[], context: BatchContext): Promise<ReadonlySet<string>>;
   /**
    * Runs after rows of an import were undone and before the commit: for history and events. A definition with
    * `afterWrite` cannot be undone without it.
@@ -130,3 +145,7 @@ export function listRulesOf({ fields, defaultSort, searchable }: ExchangeDefinit
   }
   return { filterable, sortable: Object.keys(filterable), defaultSort, searchable };
 }
+
+/** Whether a row `t` cannot be named by its id: it is gone, or the caller may not see it. As SQL. */
+export const hasUnknownId = ({ isGone, visibleTo }: ExchangeDefinition, caller: Caller): string =>
+  `(${isGone ?? 'false'}) OR (${visibleTo?.(caller) ?? 'true'}) IS NOT TRUE`;

@@ -34,6 +34,7 @@ export const rowMessages = {
   locked: '{0} "{1}" is locked at the level {2}.',
   id: '{0} must be the id of a row as an export wrote it, or empty.',
   unknownId: 'There is no row with this Id.',
+  otherKey: 'The row with this Id has another {1}, which an import does not change.',
   unknownReference: '{0} "{1}" is not known.',
   ambiguousReference: '{0} "{1}" stands for more than one.',
   duplicateKey: 'Row {1} of this file has the same {2} as row {3}.',

@@ -17,6 +17,8 @@ export interface LargeExchange {
   fill(admin: Client, tenantId: string, rowCount: number): Promise<unknown>;
   /** Whether a row may get another key by its id. */
   keysChange?: boolean;
+  /** A column of the key that a file may lack. */
+  optionalKey?: string;
   services(pool: FairPool): readonly GrpcService[];
 }
 
@@ -39,7 +41,7 @@ export const rowId = {
  * the import ledger included, than the rows of its batch need, under any statistics and plan.
  */
 export async function excessiveReads(exchange: LargeExchange): Promise<TableRead[]> {
-  const { database, definition, columns, cellsOf, fill, keysChange = true } = exchange;
+  const { database, definition, columns, cellsOf, fill, keysChange = true, optionalKey } = exchange;
   const caller = aCaller();
   const start = { definition, mode: 'UPSERT', commit: 'EACH_BATCH' } as const;
   const batch = (first: number, from: number, cells: (number: number) => unknown[]) =>
@@ -67,6 +69,8 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
     const first = 1_000 * round++;
     const fresh = (number: number) => cellsOf(number + newRows, text);
     const byId = { columns: ['id', ...columns] };
+    const optionalAt = columns.indexOf(optionalKey ?? '');
+    const lacking = { columns: byId.columns.filter((column) => column !== optionalKey) };
     const jobs = [
       // Updated, inserted, and repeated in a later batch.
       await count(caller, {}, [
@@ -89,6 +93,16 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
             ]),
           ]
         : []),
+      ...(optionalKey === undefined
+        ? []
+        : [
+            await count(caller, lacking, [
+              batch(2, first + 251, (number) => [
+                rowId.of(number),
+                ...existing(number).toSpliced(optionalAt, 1),
+              ]),
+            ]),
+          ]),
     ];
     expect(jobs.map(({ counts }) => counts)).toEqual([
       [1, 1, 0, 1],
@@ -96,6 +110,7 @@ export async function excessiveReads(exchange: LargeExchange): Promise<TableRead
       [0, 0, 1, 0],
       [0, 1, 0, 0],
       ...(keysChange ? [[0, 1, 0, 0]] : []),
+      ...(optionalKey === undefined ? [] : [[0, 1, 0, 0]]),
     ]);
     // A dry-run stores the keys of its rows, and the ids of those that it changes, where there are many.
     const kept = jest.replaceProperty(RecentKeys, 'maximum', BATCH_ROWS);

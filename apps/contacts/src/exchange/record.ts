@@ -9,6 +9,8 @@ export const recordDefinition = (table: 'contact' | 'company', events: RecordEve
     table,
     entityType: events.entityType,
     key: ['externalId'],
+    // Other services and timelines know records by their ids.
+    keysMayChange: true,
     defaultSort: 'externalId',
     onInsert: { created_by: 'caller-id', changed_by: 'caller-id' },
     onUpdate: { version: 'next', changed_at: 'now', changed_by: 'caller-id' },

@@ -24,4 +24,11 @@ describe('the message of an error of a row', () => {
     const value = 'k'.repeat(1_000_000);
     expect(saying('{1}'.repeat(1_300), value)).toBe(`Company "${value}" is not known.`);
   });
+
+  it('is the one that came with the error where its owner, of a later version, says what is not known here', () => {
+    const message = 'The moon is full.';
+    const text = { key: 'fullMoon' as never, args: [] };
+    const detail = { column: 'Company', value: 'x', code: 'Service:Identity:FullMoon', message, text };
+    expect(localizeDetail(detail, { culture: 'fr', byKey: {} }).message).toBe(message);
+  });
 });

@@ -90,9 +90,10 @@ function localizedMessage({ column, message, text }: RowErrorDetail, texts: Mess
   const localized = texts.byKey[`rowErrors.${text.key}`];
   const isFilled = localized !== undefined && localized.split('{').length - 1 <= PLACEHOLDERS_MAX;
   const formatted = isFilled ? formatMessage(localized, values, { culture }) : undefined;
-  return formatted !== undefined && formatted.length <= MESSAGE_LENGTH_MAX
-    ? formatted
-    : formatMessage(rowMessages[text.key], values, { culture: 'en' });
+  if (formatted !== undefined && formatted.length <= MESSAGE_LENGTH_MAX) return formatted;
+  // An owner of a later version may have messages that are not known here.
+  const english: string | undefined = rowMessages[text.key];
+  return english === undefined ? message : formatMessage(english, values, { culture: 'en' });
 }
 
 /** All errors of a row as one text, with columns and values. */

@@ -1,4 +1,4 @@
-import type { ImportRow, StoredRow } from '@plinth/exchange/definition';
+import type { ImportRow, StoredRow, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
 import { errorMessage, shownValue, type RowError } from '@plinth/exchange/row-error';
 import { rowMessage } from '@plinth/exchange/row-message';
 import { validationCode } from '@plinth/kernel/problem';
@@ -12,6 +12,22 @@ export const bundleOf = (row: StoredRow): Bundle => ({
   resourceName: String(row['resource_name']),
   cultureName: String(row['culture_name']),
 });
+
+const isSameBundle = (one: Bundle, other: Bundle): boolean =>
+  one.resourceName === other.resourceName && one.cultureName === other.cultureName;
+
+/** The bundles that an imported row changes: also the one from which its `Id` took the text. */
+export function importedBundles(row: WrittenRow): Bundle[] {
+  const bundle: Bundle = importedOverride(row);
+  const former = row.formerKey as unknown as Bundle | undefined;
+  return former && !isSameBundle(former, bundle) ? [former, bundle] : [bundle];
+}
+
+/** The bundles that the undo of an import changes by a row: also the one that loses the text again. */
+export function restoredBundles({ undone, row }: UndoneRows['restored'][number]): Bundle[] {
+  const [former, bundle] = [bundleOf(undone), bundleOf(row)];
+  return isSameBundle(former, bundle) ? [bundle] : [former, bundle];
+}
 
 /** To read a text with this many characters takes some milliseconds at worst, which nobody notices. */
 const STEP_LENGTH = 4_000;

@@ -9,7 +9,7 @@ import { breaksRule, type CellError } from '@plinth/exchange/field';
 import { textField } from '@plinth/exchange/fields';
 import { rowMessage } from '@plinth/exchange/row-message';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
-import { bundleOf, errorsOfRows, importedOverride } from '../domain/imported-override';
+import { bundleOf, errorsOfRows, importedBundles, restoredBundles } from '../domain/imported-override';
 import type { BaseTexts } from '../domain/texts';
 import { recordOverridesChanged } from '../store/override-changes';
 import synonyms from './overrides.synonyms.json';
@@ -34,6 +34,7 @@ export const overridesExchange = (
     key: ['resourceName', 'cultureName', 'key'],
     defaultSort: 'resourceName,cultureName,key',
     searchable: ['key', 'value'],
+    keysMayChange: true,
     rowsAreIndependent: true,
     onInsert: { modified_by: 'caller-id' },
     // What the texts of a file were written against is not known.
@@ -77,9 +78,9 @@ export const overridesExchange = (
       }),
     },
     check: (rows, { caller }) => textChecks.takeEach(caller, errorsOfRows(base, rows)),
-    afterWrite: (rows, { tx, caller }) => recordOverridesChanged(tx, caller, rows.map(importedOverride)),
+    afterWrite: (rows, { tx, caller }) => recordOverridesChanged(tx, caller, rows.flatMap(importedBundles)),
     afterUndo: ({ removed, restored }, { tx, caller }) =>
-      recordOverridesChanged(tx, caller, [...removed, ...restored.map(({ row }) => row)].map(bundleOf)),
+      recordOverridesChanged(tx, caller, [...removed.map(bundleOf), ...restored.flatMap(restoredBundles)]),
     afterCommit: ({ caller }) => onOverridesChanged(caller.tenantId),
   });
 

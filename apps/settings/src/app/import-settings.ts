@@ -57,9 +57,18 @@ export function importSettings({ definitions, box, valueChecks }: ImportParts) {
     },
 
     async checkUndo(rows, context) {
-      const locked = await claimSettings(rows.map(storedSetting), context);
-      const refused = rows.filter((row) => !mayUndo(storedSetting(row), context.caller, locked));
-      return new Set(refused.map((row) => String(row['id'])));
+      const changes = rows.map(({ row, former }) => ({
+        id: String(row['id']),
+        settings: [row, former].filter((one) => one !== null).map(storedSetting),
+      }));
+      const locked = await claimSettings(
+        changes.flatMap(({ settings }) => settings),
+        context,
+      );
+      const refused = changes.filter(({ settings }) =>
+        settings.some((setting) => !mayUndo(setting, context.caller, locked)),
+      );
+      return new Set(refused.map(({ id }) => id));
     },
 
     async afterUndo(undone, context) {

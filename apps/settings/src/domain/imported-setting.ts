@@ -98,18 +98,26 @@ export function undoneChanges({ removed, restored }: UndoneRows, definitions: De
     const definition = definitions.get(name);
     return definition ? visibleValue(definition, value) : SECRET;
   };
+  const cleared = (row: StoredRow): ValueChange => ({
+    setting: storedSetting(row),
+    kind: 'Cleared',
+    previousValue: shown(row),
+    newValue: null,
+  });
+  const setAgain = (row: StoredRow, previousValue: string | null): ValueChange => ({
+    setting: storedSetting(row),
+    kind: 'Set',
+    previousValue,
+    newValue: shown(row),
+  });
   return [
-    ...removed.map((row): ValueChange => ({
-      setting: storedSetting(row),
-      kind: 'Cleared',
-      previousValue: shown(row),
-      newValue: null,
-    })),
-    ...restored.map(({ undone, row }): ValueChange => ({
-      setting: storedSetting(row),
-      kind: 'Set',
-      previousValue: shown(undone),
-      newValue: shown(row),
-    })),
+    ...removed.map(cleared),
+    ...restored.flatMap(({ undone, row }) =>
+      isSameSetting(undone, row) ? [setAgain(row, shown(undone))] : [cleared(undone), setAgain(row, null)],
+    ),
   ];
 }
+
+/** Imports of an earlier version could make the value of one setting that of another. */
+const isSameSetting = (one: StoredRow, other: StoredRow): boolean =>
+  ['name', 'scope', 'user_id'].every((column) => one[column] === other[column]);

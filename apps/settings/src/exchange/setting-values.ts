@@ -17,6 +17,7 @@ export const valuesExchange = (parts: ImportParts) =>
     permission: 'Settings.Tenant.Manage',
     importable: true,
     table: 'setting_value',
+    // Rights, locks and history are those of a name at a level.
     key: ['scope', 'userId', 'name'],
     defaultSort: 'name,scope,userId',
     searchable: ['name'],

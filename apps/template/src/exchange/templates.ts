@@ -9,9 +9,9 @@ import { validationCode } from '@plinth/kernel/problem';
 import { DEFAULT_MIME_TYPE } from '../domain/template';
 import {
   lockCategories,
+  refusedUndos,
   saveImportedDrafts,
   undoImportedDrafts,
-  withoutFormerDraft,
 } from '../store/imported-drafts';
 import synonyms from './templates.synonyms.json';
 
@@ -24,6 +24,7 @@ export const templatesExchange = defineExchange({
   permission: 'Templating.Templates.Manage',
   importable: true,
   table: 'template',
+  // Name and culture are what a template is: rights to publish, workflow and timeline are those of one for ever.
   key: ['name', 'culture'],
   defaultSort: 'name,culture',
   searchable: ['name', 'category'],
@@ -99,7 +100,7 @@ export const templatesExchange = defineExchange({
   // A template without a draft or anything published is gone.
   retire:
     'is_gone = true, status = 3, draft_id = NULL, submitted_by = NULL, category_name = NULL, requires_approval = NULLIF(requires_approval, false)',
-  checkUndo: withoutFormerDraft,
+  checkUndo: refusedUndos,
   afterUndo: undoImportedDrafts,
 });
 

@@ -1,4 +1,10 @@
-import type { BatchContext, StoredRow, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
+import type {
+  BatchContext,
+  StoredRow,
+  UndoableRow,
+  UndoneRows,
+  WrittenRow,
+} from '@plinth/exchange/definition';
 import { byPlace, inIndexOrder, lockPlaces, lookUp } from '@plinth/exchange/look-up';
 import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/shapes';
 import { newId } from '@plinth/kernel/uuid';
@@ -132,12 +138,6 @@ async function removeOldRevisions(
   );
 }
 
-const FORMER = lookUp({
-  table: 'exchange_former',
-  columns: ['row_id', 'job_id'],
-  values: ['wanted', '$2::uuid'],
-  select: `(t.former->>'draft_id')::uuid AS draft_id`,
-});
 const FORMER_DRAFT = lookUp({
   table: 'template_revision',
   columns: ['id'],
@@ -145,19 +145,28 @@ const FORMER_DRAFT = lookUp({
   select: 't.id',
 });
 
-/** Templates whose draft that an import replaced is removed, as so many revisions were added since. */
-export async function withoutFormerDraft(
-  rows: readonly StoredRow[],
-  { connection, caller, jobId }: BatchContext,
+/**
+ * Templates whose draft that an import replaced is removed, as so many revisions were added since, and those that an import
+ * of an earlier version made of another one: whatever was published or approved since is theirs.
+ */
+export async function refusedUndos(
+  rows: readonly UndoableRow[],
+  { connection, caller }: BatchContext,
 ): Promise<ReadonlySet<string>> {
+  const drafts = rows.flatMap(({ row, former }) =>
+    former?.['draft_id'] ? [{ templateId: row['id'], id: former['draft_id'] }] : [],
+  );
+  const renamed = rows.filter(
+    ({ row, former }) => former && (row['name'] !== former['name'] || row['culture'] !== former['culture']),
+  );
   const { rows: lost } = await inIndexOrder(connection, () =>
     connection.query<{ id: string }>(
-      `SELECT wanted AS id FROM unnest($3::uuid[]) AS wanted CROSS JOIN ${FORMER} AS former
-       LEFT JOIN ${FORMER_DRAFT} AS draft ON true WHERE former.draft_id IS NOT NULL AND draft.id IS NULL`,
-      [caller.tenantId, jobId, rows.map(({ id }) => id)],
+      `SELECT former.id FROM unnest($2::uuid[], $3::uuid[]) AS former (id, draft_id)
+       LEFT JOIN ${FORMER_DRAFT} AS draft ON true WHERE draft.id IS NULL`,
+      [caller.tenantId, drafts.map(({ templateId }) => templateId), drafts.map(({ id }) => id)],
     ),
   );
-  return new Set(lost.map(({ id }) => id));
+  return new Set([...lost.map(({ id }) => id), ...renamed.map(({ row }) => String(row['id']))]);
 }
 
 /** The drafts of these templates, as archived revisions. */

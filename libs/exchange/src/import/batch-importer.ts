@@ -14,6 +14,7 @@ import { rowMessage } from '../row-message';
 import type { AppliedBatch, Batch, BatchOutcome } from './batch';
 import { KEY_BYTES, noRoomInLedger, type LedgerQuota } from '../ledger-quota';
 import type { CellFormat } from './cell-format';
+import { keyCompleter } from './complete-keys';
 import {
   columnsWithKey,
   convertInSteps,
@@ -90,6 +91,7 @@ export interface PreparedBatch {
 
 /** Writes the batches of one session and decides which of their rows fail. */
 export class BatchImporter {
+  private readonly completeKeys: ReturnType<typeof keyCompleter>;
   private readonly convert: (rows: readonly RawRow[]) => Conversion;
   /** Neither a relation nor the definition replaces values before rows are written. */
   private readonly keepsValues: boolean;
@@ -109,14 +111,15 @@ export class BatchImporter {
     this.quota = commit === 'NEVER' ? quota?.forDryRun() : quota;
     this.ledgerQuota = commit === 'NEVER' ? ledgerQuota?.forDryRun() : ledgerQuota;
     this.hasIds = options.columns.includes(ID_PROPERTY);
+    this.completeKeys = keyCompleter(definition, options.columns);
+    this.convert = rowConverter(definition, options.columns, format);
     const columns = columnsWithKey(definition, options.columns);
-    this.convert = rowConverter(definition, columns, format);
     this.resolveRelations = relationResolver(definition, columns);
     this.keepsValues =
       definition.check === undefined && !columns.some((property) => definition.fields[property]?.relation);
     this.writer = new BatchWriter(definition, columns, {
       mode,
-      callerId: caller.userId,
+      caller,
       canBeUndone: commit !== 'NEVER' && isUndoable(definition),
       inTurns: options.inTurns,
     });
@@ -192,7 +195,8 @@ export class BatchImporter {
   ): Promise<AppliedBatch & { unwritten: ConvertedRow[]; updated: readonly WrittenRow[] }> {
     const { definition, commit } = this.options;
     const { conversion } = prepared;
-    const { unique, repeated } = await this.checkKeys(batch, prepared, context, beforeLookUps);
+    const keyed = await this.withKeysOfTable(prepared, context, beforeLookUps);
+    const { unique, repeated } = await this.checkKeys(batch, keyed, context, beforeLookUps);
     const resolved = await this.resolveRelations(unique, conversion.invalidRows, context);
     const { refused, written } = await this.inRoomFor(resolved.rows, async (outOfRoom) => {
       const refused = outOfRoom ?? (await definition.check?.(resolved.rows, context)) ?? [];
@@ -259,6 +263,18 @@ export class BatchImporter {
         quota.giveBack(tenantId, others.length, others);
       }
     }
+  }
+
+  private async withKeysOfTable(
+    prepared: PreparedBatch,
+    context: BatchContext,
+    beforeLookUps: WritingHooks['beforeLookUps'],
+  ): Promise<PreparedBatch> {
+    if (!this.completeKeys) return prepared;
+    const { conversion, firstByKey } = prepared;
+    await beforeLookUps?.();
+    await this.completeKeys([...conversion.rows, ...conversion.invalidRows], context);
+    return { ...prepared, firstByKey: firstByKey && firstRowsByKey(conversion) };
   }
 
   private async checkKeys(

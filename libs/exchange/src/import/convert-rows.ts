@@ -1,6 +1,6 @@
 import { validationCode } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
-import { ID_PROPERTY, type ExchangeDefinition, type ImportRow } from '../definition';
+import { ID_PROPERTY, type ExchangeDefinition, type ImportRow, type WrittenRow } from '../definition';
 import { CellError, type ExchangeField, type FieldValue } from '../field';
 import { errorMessage, shownValue, type RowError } from '../row-error';
 import { rowMessage, type RowMessage } from '../row-message';
@@ -11,9 +11,9 @@ import { rowsInSteps } from '../in-turns';
 export type RawRow = [rowNumber: number, ...cells: string[]];
 
 /** A row whose cells are values. */
-export interface ConvertedRow extends ImportRow {
+export interface ConvertedRow extends ImportRow, Pick<WrittenRow, 'formerKey'> {
   id: string | null;
-  /** The row's key as one text; undefined where a part of it cannot be read. */
+  /** The row's key as one text; undefined where a part of it cannot be read, or is that of a row which was not found. */
   key: string | undefined;
   /** The hash of the key, once somebody has asked for it. */
   keyHash?: string;
@@ -43,18 +43,26 @@ export function keyText(values: readonly (FieldValue | Date)[]): string {
   return text;
 }
 
+/** The key of a row as one text, as far as all of it is known. */
+export const keyOfRow = ({ key }: ExchangeDefinition, values: ImportRow['values']): string | undefined =>
+  key.every((property) => property in values) ? keyText(key.map((property) => values[property]!)) : undefined;
+
 const partOfKey = (value: FieldValue | Date): string => {
   if (typeof value === 'string') return `=${value}`;
   if (value === null) return '';
   return `=${value instanceof Date ? value.toISOString() : String(value)}`;
 };
 
-/** Makes a function that converts the cells of a batch into typed rows and returns all errors of the others. */
+/**
+ * Makes a function that converts the cells of a batch into typed rows and returns all errors of the others.
+ * @param fileColumns those of the file
+ */
 export function rowConverter(
   definition: ExchangeDefinition,
-  columns: readonly string[],
+  fileColumns: readonly string[],
   format: CellFormat = {},
 ) {
+  const columns = columnsWithKey(definition, fileColumns);
   const unclear = { ...format, hasOtherDecimals: true };
   const fields = columns.map((property, index) => {
     const field = definition.fields[property];
@@ -62,6 +70,7 @@ export function rowConverter(
     return field && remembering(readAs(field, isUnclear ? unclear : format));
   });
   const idAt = columns.indexOf(ID_PROPERTY);
+  const hasKeyColumns = columns.length === fileColumns.length;
 
   const convertRow = (raw: RawRow, result: Conversion): void => {
     const [rowNumber] = raw;
@@ -79,9 +88,10 @@ export function rowConverter(
         errors.push({ ...error, ...messageOf(message, field.header) });
       } else values[property] = value;
     }
-    const id = idAt < 0 ? null : readId((raw[idAt + 1] as string | undefined) ?? '', rowNumber, errors);
-    const isKeyRead = definition.key.every((property) => property in values);
-    const key = isKeyRead ? keyText(definition.key.map((property) => values[property]!)) : undefined;
+    const idText = idAt < 0 ? '' : ((raw[idAt + 1] as string | undefined) ?? '');
+    const id = readId(idText, rowNumber, errors);
+    // What a file has no column for, a row with an id has in the table.
+    const key = hasKeyColumns || idText.trim() === '' ? keyOfRow(definition, values) : undefined;
     result.errors.push(...errors);
     (errors.length === 0 ? result.rows : result.invalidRows).push({ rowNumber, values, id, key });
   };

@@ -83,7 +83,8 @@ export async function findDuplicateKeys(
     .filter(({ key, rowNumber }) => firstByKey.get(key) === rowNumber);
   const earlier = await readUnwrittenKeys(context, firstRows, { unwrittenKeys, inTurns, beforeLookUps });
   for (const [key, rowNumber] of earlier) firstByKey.set(key, rowNumber);
-  const isFirst = (row: ConvertedRow) => firstByKey.get(row.key!) === row.rowNumber;
+  const isFirst = ({ key, rowNumber }: ConvertedRow) =>
+    key === undefined || firstByKey.get(key) === rowNumber;
   const repeated = rows.filter((row) => !isFirst(row));
   if (repeated.length === 0) return { unique: rows, repeated: [] };
   await beforeLookUps?.();

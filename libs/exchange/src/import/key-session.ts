@@ -1,5 +1,5 @@
 import type { ImportOptions } from './batch-importer';
-import { columnsWithKey, convertInSteps, hasKey, rowConverter } from './convert-rows';
+import { convertInSteps, hasKey, rowConverter } from './convert-rows';
 import { mapInSteps } from '../in-turns';
 import { hashKey } from './unwritten-keys';
 import type { ImportSession } from './import-session';
@@ -11,7 +11,7 @@ export function openKeySession({
   format,
   inTurns,
 }: Pick<ImportOptions, 'definition' | 'columns' | 'format' | 'inTurns'>): ImportSession {
-  const convert = rowConverter(definition, columnsWithKey(definition, columns), format);
+  const convert = rowConverter(definition, columns, format);
   return {
     lastBatch: 0,
     prepare: async ({ rows }) => ({ conversion: await inTurns(convertInSteps(convert, rows)) }),

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Caller } from '@plinth/kernel/caller';
 import { newIds } from '@plinth/kernel/new-ids';
 import type { PoolClient } from 'pg';
 import { ID_PROPERTY, type BatchContext, type ExchangeDefinition, type WrittenRow } from '../definition';
@@ -6,7 +7,7 @@ import type { FieldValue } from '../field';
 import { byPlace, inIndexOrder } from '../look-up';
 import { rowErrorOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
-import { keyText, type ConvertedRow } from './convert-rows';
+import { hasKey, keyText, type ConvertedRow } from './convert-rows';
 import { duplicateKeyError } from './duplicate-keys';
 import { jsonInSteps, type InTurns } from '../in-turns';
 import { ID_BYTES } from '../ledger-quota';
@@ -71,9 +72,16 @@ export interface WritingHooks {
   prepared?: NewRows | undefined;
 }
 
+/** A row of the table that has the id of a row of the file. */
+interface StoredId {
+  place: string;
+  /** Where the row of the file gives it another one. */
+  formerKey: FieldValue[] | null;
+}
+
 interface WriterOptions {
   mode: ImportMode;
-  callerId: string;
+  caller: Caller;
   canBeUndone: boolean;
   inTurns: InTurns;
 }
@@ -94,9 +102,9 @@ export class BatchWriter {
     columns: readonly string[],
     private readonly options: WriterOptions,
   ) {
-    const { mode, callerId, canBeUndone } = options;
+    const { mode, caller, canBeUndone } = options;
     this.mapped = columns.filter((property) => property in definition.fields);
-    this.statements = writeStatements(definition, this.mapped, { mode, callerId, storesFormer: canBeUndone });
+    this.statements = writeStatements(definition, this.mapped, { mode, caller, storesFormer: canBeUndone });
   }
 
   /** Prepares rows for `write`, which may take place later; undefined where they will not be inserted as they are. */
@@ -208,7 +216,7 @@ export class BatchWriter {
   private async writeByKey(rows: readonly ConvertedRow[], writing: Writing): Promise<void> {
     const { context, written } = writing;
     const { mode } = this.options;
-    const storedByKey = await this.lockByKey(rows, context);
+    const storedByKey = await this.lockByKey(rows.filter(hasKey), context);
     const places = new Map<ConvertedRow, string>();
     const unknown: ConvertedRow[] = [];
     const byId: ConvertedRow[] = [];
@@ -311,23 +319,11 @@ export class BatchWriter {
     }
   }
 
-  /** Rows with an id change the row of this id, even when its key changes. The id of what was deleted is not known. */
+  /** Rows with an id change the row of this id, and its key where it may change. The id of what was deleted is not known. */
   private async writeById(rows: readonly ConvertedRow[], writing: Writing): Promise<void> {
     const { context, written } = writing;
-    const { connection, caller, jobId } = context;
-    const found = await inIndexOrder(connection, () =>
-      connection.query<[string, string, string | null, number | null, boolean]>({
-        text: this.statements.lockById,
-        values: [caller.tenantId, [...new Set(rows.map(({ id }) => id))].sort()],
-        rowMode: 'array',
-      }),
-    );
-    const places = new Map(
-      found.rows.flatMap(([place, id, , , isGone]) => (isGone ? [] : [[id, place] as const])),
-    );
-    const writtenAs = new Map(
-      found.rows.flatMap(([, id, job, row]) => (job === jobId && row !== null ? [[id, row] as const] : [])),
-    );
+    const { definition } = this;
+    const { storedByRow, writtenAs } = await this.lockById(rows, context);
     let next = rows;
     while (next.length > 0) {
       const firstOfId = new Map<string, ConvertedRow>();
@@ -335,19 +331,55 @@ export class BatchWriter {
       for (const row of next) {
         const id = row.id!;
         const first = writtenAs.get(id);
-        if (!places.has(id)) written.errors.push(unknownIdError(row));
-        else if (first !== undefined) written.errors.push(duplicateKeyError(this.definition, row, first));
+        const stored = storedByRow.get(row.rowNumber);
+        if (!stored) written.errors.push(unknownIdError(row));
+        else if (first !== undefined) written.errors.push(duplicateKeyError(definition, row, first));
         else if (this.options.mode === 'INSERT') written.skipped.push(row);
+        else if (stored.formerKey && !definition.keysMayChange)
+          written.errors.push(otherKeyError(definition, row, stored.formerKey));
         else if (firstOfId.has(id)) later.push(row);
-        else firstOfId.set(id, row);
+        else {
+          firstOfId.set(id, row);
+          row.formerKey = stored.formerKey ? keyValues(definition, stored.formerKey) : undefined;
+        }
       }
-      const references = new Map([...firstOfId.values()].map((row) => [row, places.get(row.id!)!]));
+      const references = new Map(
+        [...firstOfId.values()].map((row) => [row, storedByRow.get(row.rowNumber)!.place]),
+      );
       await this.updateByPlace(this.statements.updateById, references, writing, (unwritten) => {
         written.errors.push(...unwritten.map(unknownIdError));
       });
       for (const { id, rowNumber } of written.updated) writtenAs.set(id, rowNumber);
       next = later;
     }
+  }
+
+  /** Locks the rows that have the ids of these. Returns them by row of the file, and which of them this job has written. */
+  private async lockById(
+    rows: readonly ConvertedRow[],
+    { connection, caller, jobId }: BatchContext,
+  ): Promise<{ storedByRow: ReadonlyMap<number, StoredId>; writtenAs: Map<string, number> }> {
+    const inOneOrder = rows.toSorted((one, other) => (one.id! < other.id! ? -1 : 1));
+    const wanted = inOneOrder.map(({ rowNumber, id, values }) => [
+      rowNumber,
+      id,
+      ...this.definition.key.map((property) => values[property] ?? null),
+    ]);
+    type Found = [number, string, string, string | null, number | null, boolean, FieldValue[] | null];
+    const found = await inIndexOrder(connection, () =>
+      connection.query<Found>({
+        text: this.statements.lockById,
+        values: [caller.tenantId, JSON.stringify(wanted)],
+        rowMode: 'array',
+      }),
+    );
+    const storedByRow = new Map<number, StoredId>();
+    const writtenAs = new Map<string, number>();
+    for (const [rowNumber, place, id, job, importRow, isUnknown, formerKey] of found.rows) {
+      if (!isUnknown) storedByRow.set(rowNumber, { place, formerKey });
+      if (job === jobId && importRow !== null) writtenAs.set(id, importRow);
+    }
+    return { storedByRow, writtenAs };
   }
 
   /** Locks the rows that have the keys of these, and returns them by key. */
@@ -445,6 +477,21 @@ const isAboutRows = (error: unknown): boolean =>
 
 const unknownIdError = (row: ConvertedRow): RowError =>
   rowErrorOf(row, 'Identity', 'UnknownId', rowMessage('unknownId'), ID_PROPERTY, row.id);
+
+const keyValues = ({ key }: ExchangeDefinition, values: readonly FieldValue[]): Record<string, FieldValue> =>
+  Object.fromEntries(key.map((property, at) => [property, values[at]!]));
+
+/** The error of a row that would give the row of its id another key. */
+function otherKeyError(
+  definition: ExchangeDefinition,
+  row: ConvertedRow,
+  formerKey: readonly FieldValue[],
+): RowError {
+  const { key, fields } = definition;
+  const other = key.find((property, at) => row.values[property] !== formerKey[at]) ?? key[0]!;
+  const text = rowMessage('otherKey', fields[other]!.header);
+  return rowErrorOf(row, 'Identity', 'OtherKey', text, other, String(row.values[other] ?? ''));
+}
 
 /** Which kind of constraint refused a row; the message of the database stays inside. */
 function persistenceError(error: Error, row: ConvertedRow): RowError {

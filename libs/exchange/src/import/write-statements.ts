@@ -1,6 +1,7 @@
 import type { Mode__Output } from '@plinth/proto/generated/plinth/exchange/v1/Mode';
+import type { Caller } from '@plinth/kernel/caller';
 import { escapeIdentifier, escapeLiteral } from 'pg';
-import type { ExchangeDefinition, SystemValue } from '../definition';
+import { hasUnknownId, type ExchangeDefinition, type SystemValue } from '../definition';
 import { FORMER_ROW_BYTES } from '../ledger-quota';
 import { computed, lookUp } from '../look-up';
 
@@ -52,8 +53,9 @@ export const SIZE_OF_FORMER = `SELECT coalesce(sum(f.bytes), 0)::float8 AS bytes
 export function writeStatements(
   definition: ExchangeDefinition,
   mapped: readonly string[],
-  { mode, callerId, storesFormer }: { mode: ImportMode; callerId: string; storesFormer: boolean },
+  { mode, caller, storesFormer }: { mode: ImportMode; caller: Caller; storesFormer: boolean },
 ) {
+  const callerId = caller.userId;
   const table = escapeIdentifier(definition.table);
   const columnOf = (property: string) => escapeIdentifier(definition.fields[property]!.column);
   const cell = (property: string) =>
@@ -126,15 +128,16 @@ export function writeStatements(
   const isGone = `${definition.isGone ?? 'false'} AS is_gone`;
   const keyNames = definition.key.map((property) => definition.fields[property]!.column);
   const keyTexts = definition.key.map((property) => `t.${columnOf(property)}`).join(', ');
-  const wantedKeys = computed(
+  /** The key of a row that comes as JSON, from this cell on. */
+  const wantedKey = (from: number) =>
     Object.fromEntries(
       definition.key.map((property, index) => [
         `key_${index}`,
-        `(r->>${index})::${definition.fields[property]!.sqlType}`,
+        `(r->>${from + index})::${definition.fields[property]!.sqlType}`,
       ]),
-    ),
-    source,
-  );
+    );
+  const wantedKeys = computed(wantedKey(0), source);
+  const wantedIds = computed({ number: '(r->>0)::int', id: '(r->>1)::uuid', ...wantedKey(2) }, source);
   const keyValues = definition.key.map((_, index) => `wanted.key_${index}`);
   /** Looks for keys, which come as JSON. */
   const findByKey = (select: string, lock?: 'FOR NO KEY UPDATE') =>
@@ -153,11 +156,14 @@ export function writeStatements(
       `t.ctid, t.id, t.import_job_id, t.import_row, ${isGone}, ${keyTexts}`,
       mode === 'INSERT' && definition.isGone === undefined ? undefined : 'FOR NO KEY UPDATE',
     ),
-    lockById: `SELECT found.* FROM unnest($2::uuid[]) AS wanted CROSS JOIN ${lookUp({
+    /** Looks for ids, which come as JSON behind the number of their row and before its key. */
+    lockById: `SELECT wanted.number, found.* FROM ${wantedIds} AS wanted CROSS JOIN ${lookUp({
       table: definition.table,
       columns: ['id'],
-      values: ['wanted'],
-      select: `t.ctid, t.id, t.import_job_id, t.import_row, ${isGone}`,
+      values: ['wanted.id'],
+      select: `t.ctid, t.id, t.import_job_id, t.import_row, ${hasUnknownId(definition, caller)} AS is_unknown,
+        CASE WHEN ROW(${keyTexts}) IS DISTINCT FROM ROW(${keyValues.join(', ')})
+          THEN jsonb_build_array(${keyTexts}) END AS former_key`,
       lock: 'FOR UPDATE',
     })} AS found`,
   } satisfies Record<string, Statement | string>;

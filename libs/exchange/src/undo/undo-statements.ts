@@ -43,8 +43,9 @@ export function undoStatements(definition: ExchangeDefinition, columns: readonly
   return {
     lock: `SELECT FROM unnest($2::uuid[]) AS wanted CROSS JOIN ${byId('wanted', 't.id', 'FOR UPDATE')} AS found`,
 
-    read: `SELECT to_jsonb(found.row) AS row FROM unnest($2::uuid[]) AS wanted CROSS JOIN
-      ${byId('wanted', 't AS row')} AS found`,
+    read: `SELECT to_jsonb(found.row) AS row, f.former FROM unnest($3::uuid[]) AS wanted
+      CROSS JOIN ${byId('wanted', 't AS row')} AS found
+      LEFT JOIN ${formerOf('wanted', 't.former')} AS f ON true`,
 
     // What is stored now and what it is restored to: the one may be much larger than the other.
     measure: `SELECT wanted AS id, COALESCE(pg_column_size(found.row), 0) + COALESCE(octet_length(f.former::text), 0) AS bytes

@@ -1,6 +1,6 @@
 import type { KeptRowReason } from '@plinth/contracts/data-exchange/shapes';
 import type { PoolClient } from 'pg';
-import type { BatchContext, ExchangeDefinition, StoredRow } from '../definition';
+import type { BatchContext, ExchangeDefinition, StoredRow, UndoableRow } from '../definition';
 import type { UndoStatements } from './undo-statements';
 import { inSavepoint } from '../import/write-batch';
 import { byPlace, inIndexOrder } from '../look-up';
@@ -147,12 +147,11 @@ async function refusedOf(
   context: BatchContext,
 ): Promise<ReadonlySet<string>> {
   if (!checkUndo) return new Set();
-  const { connection, caller } = context;
+  const { connection, caller, jobId } = context;
   const { rows } = await inIndexOrder(connection, () =>
-    connection.query<{ row: StoredRow }>(statements.read, [caller.tenantId, ids]),
+    connection.query<UndoableRow>(statements.read, [caller.tenantId, jobId, ids]),
   );
-  const stored = rows.map(({ row }) => row);
-  return checkUndo(stored, context);
+  return checkUndo(rows, context);
 }
 
 /** Locks rows; returns them, each with whether it is unchanged since the write. */
