@@ -3,7 +3,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
-import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { entityTag, requirePrecondition, type Precondition } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -62,9 +62,9 @@ export interface RecordStore<Row, Fields> {
   /** A repeated operation finds what it created the first time. @throws Problem `quota-exceeded` */
   create(caller: Caller, fields: Fields): Promise<Row>;
   /** A repeated operation changes nothing more, and returns the record as it is now. */
-  update(caller: Caller, id: string, fields: Fields, ifMatch: IfMatch): Promise<Row>;
+  update(caller: Caller, id: string, fields: Fields, precondition: Precondition): Promise<Row>;
   /** A repeated operation finds that it deleted the record. */
-  delete(caller: Caller, id: string, ifMatch: IfMatch): Promise<void>;
+  delete(caller: Caller, id: string, precondition: Precondition): Promise<void>;
 }
 
 export interface StoreParts {
@@ -96,7 +96,12 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
   const inserted = insertionInto(kind.table, [...FIELDS, ...kind.ownFields]);
 
   /** The row as it is now, locked until the end of the transaction. */
-  const readLocked = async (tx: Tx, { tenantId }: Caller, id: string, ifMatch: IfMatch): Promise<Row> => {
+  const readLocked = async (
+    tx: Tx,
+    { tenantId }: Caller,
+    id: string,
+    precondition: Precondition,
+  ): Promise<Row> => {
     await tx.$queryRawUnsafe(
       `SELECT id FROM ${kind.table} WHERE tenant_id = $1::uuid AND id = $2::uuid FOR UPDATE`,
       tenantId,
@@ -104,7 +109,7 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
     );
     const row = await model(tx).findFirst({ where: { tenantId, id } });
     if (!row) throw kind.notFound(id);
-    requireMatch(ifMatch, tagOf(row));
+    requirePrecondition(precondition, tagOf(row));
     return row;
   };
 
@@ -165,13 +170,13 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       return id === newRow ? row! : get(tenantId, id);
     },
 
-    async update(caller, id, fields, ifMatch) {
+    async update(caller, id, fields, precondition) {
       const { tenantId, userId } = caller;
       let row: Row | undefined;
       await db
         .inTenant(tenantId, (tx) =>
           runOnce(tx, caller, async () => {
-            const { version } = await readLocked(tx, caller, id, ifMatch);
+            const { version } = await readLocked(tx, caller, id, precondition);
             const columns = await kind.columnsOf(tx, tenantId, fields);
             const written = await model(tx).update({
               where: { tenantId_id: { tenantId, id } },
@@ -187,11 +192,11 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       return row ?? get(tenantId, id);
     },
 
-    delete: (caller, id, ifMatch) =>
+    delete: (caller, id, precondition) =>
       db.inTenant(caller.tenantId, (tx) =>
         runOnce(tx, caller, async () => {
           const { tenantId } = caller;
-          const { externalId } = await readLocked(tx, caller, id, ifMatch);
+          const { externalId } = await readLocked(tx, caller, id, precondition);
           await kind.requireDeletable?.(tx, tenantId, id);
           await model(tx).delete({ where: { tenantId_id: { tenantId, id } } });
           await publishDeleted(tx, caller, events, [{ id, externalId }]);
