@@ -1,4 +1,4 @@
-import {
+import fs, {
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -9,14 +9,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { findCredential, storeCredential, type StoredCredential } from './credentials';
 
 let configuration: string;
 let file: string;
 beforeEach(() => {
   configuration = mkdtempSync(join(tmpdir(), 'plinth-credentials-'));
-  file = join(configuration, 'plinth', 'credentials.json');
+  file = join(configuration, 'plinth', 'credentials', 'http%3A%2F%2Fa.json');
   jest.replaceProperty(process, 'env', { ...process.env, XDG_CONFIG_HOME: configuration });
 });
 afterEach(() => {
@@ -35,7 +35,21 @@ describe('stored credentials', () => {
     expect(findCredential('http://a')).toEqual(credential('of a'));
     expect(findCredential('http://b')).toBeUndefined();
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readdirSync(join(configuration, 'plinth'))).toEqual(['credentials.json']);
+    expect(readdirSync(dirname(file))).toEqual([basename(file)]);
+  });
+
+  it('are all there where several programs store one at the same time', () => {
+    const rename = fs.renameSync;
+    jest.spyOn(fs, 'renameSync').mockImplementationOnce((...paths) => {
+      // Another program, at the worst moment.
+      storeCredential('http://b', credential('of b'));
+      rename(...paths);
+    });
+
+    storeCredential('http://a', credential('of a'));
+
+    expect(findCredential('http://a')).toEqual(credential('of a'));
+    expect(findCredential('http://b')).toEqual(credential('of b'));
   });
 
   it('are written beside the former ones, which stay whole until then', () => {
@@ -53,7 +67,7 @@ describe('stored credentials', () => {
   it.each(['', '{"http://a":', 'null'])(
     'that are damaged (%j) are none, and can be written again',
     (text) => {
-      mkdirSync(join(configuration, 'plinth'));
+      mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text, { mode: 0o644 });
 
       expect(findCredential('http://a')).toBeUndefined();

@@ -1,14 +1,6 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 /** A credential that a person signed in for, of one platform. */
 export interface StoredCredential {
@@ -20,38 +12,34 @@ export interface StoredCredential {
   clientId?: string;
 }
 
-type Stored = Record<string, StoredCredential>;
+const folder = (): string =>
+  join(process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'plinth', 'credentials');
 
-const file = (): string =>
-  join(process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'plinth', 'credentials.json');
+/** Each platform has a file of its own, so that programs which store credentials of several at the same time lose none. */
+const fileOf = (url: string): string => join(folder(), `${encodeURIComponent(url)}.json`);
 
-/** What is stored; nothing where the file is damaged, so that signing in mends it. */
-function read(): Stored {
+/** The credential for a platform; undefined where nobody signed in, or where it is damaged, so that signing in mends it. */
+export function findCredential(url: string): StoredCredential | undefined {
   try {
-    const stored: unknown = JSON.parse(readFileSync(file(), 'utf8'));
-    return typeof stored === 'object' && stored !== null ? (stored as Stored) : {};
+    const stored: unknown = JSON.parse(readFileSync(fileOf(url), 'utf8'));
+    return typeof stored === 'object' && stored !== null ? (stored as StoredCredential) : undefined;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return {};
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** The credential for a platform; undefined where nobody signed in. */
-export const findCredential = (url: string): StoredCredential | undefined => read()[url];
-
 /** Stores a credential for a platform, readable by its owner only; undefined removes it. */
 export function storeCredential(url: string, credential: StoredCredential | undefined): void {
-  const { [url]: _former, ...others } = read();
-  // Of a link what it leads to.
-  const path = existsSync(file()) ? realpathSync(file()) : file();
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const path = fileOf(url);
+  if (!credential) return rmSync(path, { force: true });
+  mkdirSync(folder(), { recursive: true, mode: 0o700 });
   // Whenever the program ends, there is the former file or the new one.
   const draft = `${path}.${process.pid}`;
   try {
     // The mode is only for a new file.
     rmSync(draft, { force: true });
-    const stored = { ...others, ...(credential ? { [url]: credential } : {}) };
-    writeFileSync(draft, JSON.stringify(stored), { mode: 0o600, flag: 'wx' });
+    writeFileSync(draft, JSON.stringify(credential), { mode: 0o600, flag: 'wx' });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });

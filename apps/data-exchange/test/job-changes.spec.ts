@@ -46,4 +46,78 @@ describe('who changed an import', () => {
     expect((await confirm()).status).toBe(204);
     expect((await confirm(null)).status).toBe(204);
   });
+
+  describe('matters to a person who names what they were shown, and then', () => {
+    const complete = [...mappings, { sourceColumn: 'title', targetProperty: 'title' }];
+    const ifMatch = (etag: string | null) => ({ headers: { 'if-match': etag! } });
+    const tagOf = ({ headers }: { headers: Headers }) => headers.get('etag');
+    const begun = async () => {
+      const [caller, colleague] = [aCaller(), aCaller()];
+      const { body: job } = await upload(exchange, caller, 'code,title\nA,first\n');
+      const path = `/imports/${job.id}`;
+      const http = exchange.as(caller);
+      const seen = tagOf(await http.post(`${path}/preview`));
+      return { caller, http, theirs: exchange.as({ ...colleague, tenantId: caller.tenantId }), path, seen };
+    };
+    const refused = { status: 409, body: { type: expect.stringMatching(/stale-version$/) } };
+
+    it('chooses and confirms columns, over none that a colleague chose since', async () => {
+      const { http, theirs, path, seen } = await begun();
+      const draft = (etag: string | null) =>
+        http.put(`${path}/draft-mappings`, { mappings: complete }, ifMatch(etag));
+      const confirm = (etag: string | null) =>
+        http.put(`${path}/mappings`, { mappings: complete }, ifMatch(etag));
+      const kept = await draft(seen);
+      expect(kept.status).toBe(204);
+      expect((await http.post(`${path}/preview`)).headers.get('etag')).toBe(tagOf(kept));
+      expect((await http.get(`${path}/draft-mappings`)).body.concurrencyStamp).toBe(
+        (await http.get(path)).body.concurrencyStamp,
+      );
+
+      await theirs.put(`${path}/draft-mappings`, { mappings });
+      expect(await draft(tagOf(kept))).toMatchObject(refused);
+      expect(await confirm(tagOf(kept))).toMatchObject(refused);
+      expect((await http.get(`${path}/draft-mappings`)).body.mappings).toMatchObject(mappings);
+
+      expect((await confirm(tagOf(await http.post(`${path}/preview`)))).status).toBe(204);
+    });
+
+    it('executes what was checked, and nothing that a colleague mapped since', async () => {
+      const { http, theirs, path, seen } = await begun();
+      const execute = (etag: string | null) =>
+        http.post(`${path}/execute`, { mode: 'insert' }, ifMatch(etag));
+      const confirmed = await http.put(`${path}/mappings`, { mappings: complete }, ifMatch(seen));
+      const checked = tagOf(await http.post(`${path}/dry-run`));
+      expect(checked).toBe(tagOf(confirmed));
+      const swapped = complete.map(({ sourceColumn }, at) => ({
+        sourceColumn,
+        targetProperty: complete.at(1 - at)!.targetProperty,
+      }));
+      await theirs.put(`${path}/mappings`, { mappings: swapped });
+
+      expect(await execute(checked)).toMatchObject(refused);
+      expect((await http.get(path)).body.status).toBe('Mapped');
+      // How a colleague would import them changes nothing of what is imported.
+      const checkedAgain = tagOf(await http.post(`${path}/dry-run`));
+      await theirs.put(`${path}/draft-mappings`, { options: { mode: 'update' } });
+      expect((await execute(checkedAgain)).status).toBe(202);
+    });
+
+    it('repeats a request, and is told once more what became of it', async () => {
+      const { caller, path, seen } = await begun();
+      const repeat = async (operationId: string, method: string, step: string, etag: string | null) => {
+        const http = exchange.as({ ...caller, operationId });
+        const send = () =>
+          http.send(method, `${path}/${step}`, { body: { mappings: complete }, ...ifMatch(etag) });
+        const [first, again] = [await send(), await send()];
+        expect(again.status).toBe(first.status);
+        expect([first.status, tagOf(again)]).toEqual([expect.any(Number), tagOf(first)]);
+        expect(first.status).toBeLessThan(300);
+        return tagOf(first);
+      };
+      const drafted = await repeat('draft', 'PUT', 'draft-mappings', seen);
+      const confirmed = await repeat('confirm', 'PUT', 'mappings', drafted);
+      await repeat('execute', 'POST', 'execute', confirmed);
+    });
+  });
 });

@@ -50,16 +50,16 @@ describe('plinth login', () => {
     await page.locator('button[type=submit]').click();
 
     expect(await ended).toEqual([0, null]);
-    const file = join(folder, 'plinth/credentials.json');
+    const file = join(folder, 'plinth/credentials', `${encodeURIComponent(url)}.json`);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const whoAmI = async () =>
       JSON.parse((await promisify(execFile)(node, [plinth, 'whoami', '--json'], { env })).stdout);
     expect(await whoAmI()).toMatchObject({ userId: 'ada', userName: 'Ada' });
 
     // A token that has expired is renewed, and the new one is kept.
-    const stored = () => JSON.parse(readFileSync(file, 'utf8'))[url];
+    const stored = () => JSON.parse(readFileSync(file, 'utf8'));
     const first = stored();
-    writeFileSync(file, JSON.stringify({ [url]: { ...first, expiresAt: 0 } }));
+    writeFileSync(file, JSON.stringify({ ...first, expiresAt: 0 }));
     expect(await whoAmI()).toMatchObject({ userId: 'ada' });
     expect(stored()).toMatchObject({ issuer, clientId: 'plinth-cli' });
     expect(stored().accessToken).not.toBe(first.accessToken);

@@ -57,7 +57,7 @@ async function write(db: Database, caller: Caller, value: string): Promise<void>
   const overrides = overrideStore(db, { take: () => undefined }, turnsAt(1), () => undefined);
   for (const key of ['key-17', `new-${value}`]) {
     const { etag } = await overrides.put(caller, textOf(key, value), undefined);
-    await overrides.put(caller, textOf(key, 'again'), [etag]);
+    await overrides.put(caller, textOf(key, 'again'), { ifMatch: [etag] });
   }
   await overrides.remove(caller, textOf(`new-${value}`, ''), undefined);
   const batch = Array.from({ length: TEXTS }, (_, n) => ({

@@ -223,6 +223,21 @@ describe('the entity tag of an override', () => {
     expect(statuses.sort()).toEqual([204, ...Array.from({ length: 7 }, () => 409)]);
   });
 
+  it('lets exactly one of many racing creations succeed that replace nothing', async () => {
+    const client = newClient();
+    const create = (value: string) =>
+      client.put(at('title'), { value }, { headers: { 'if-none-match': '*' } });
+    const racing = await Promise.all(Array.from({ length: 8 }, (_, index) => create(`racer ${index}`)));
+    expect(racing.map(({ status }) => status).sort()).toEqual([204, ...Array.from({ length: 7 }, () => 409)]);
+    const { headers, body } = await client.get(at('title'));
+    expect(racing.find(({ status }) => status === 204)!.headers.get('etag')).toBe(headers.get('etag'));
+
+    expect((await create('late')).status).toBe(409);
+    expect((await client.get(at('title'))).body).toEqual(body);
+    await client.delete(at('title'));
+    expect((await create('anew')).status).toBe(204);
+  });
+
   it('is optional: racing changes without it all succeed', async () => {
     const client = newClient();
     const racing = Array.from({ length: 8 }, (_, index) =>

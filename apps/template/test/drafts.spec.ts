@@ -109,6 +109,19 @@ describe('drafts of templates', () => {
     expect((await http.get('/templates/a')).body.draft.content).toBe('two');
   });
 
+  it('are created by one of several people who only create, and overwrite none', async () => {
+    const onlyCreate = { headers: { 'if-none-match': '*' } };
+    const create = (content: string) => http.put('/templates/a', { name: 'a', content }, onlyCreate);
+    const statuses = (await Promise.all(['one', 'two', 'three'].map(create))).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([201, 409, 409]);
+    const { content } = (await http.get('/templates/a')).body.draft;
+
+    expect((await create('four')).body.type).toMatch(/\/problems\/stale-version$/);
+    expect((await http.get('/templates/a')).body.draft.content).toBe(content);
+    await http.delete('/templates/a');
+    expect((await create('five')).status).toBe(201);
+  });
+
   it('are 304 with a current If-None-Match', async () => {
     const { headers } = await http.post('/templates', { name: 'a', content: 'one' });
 

@@ -200,6 +200,22 @@ describe('workflow definitions', () => {
     expect((await http.delete('/workflow/definitions/Order', ifMatch)).status).toBe(409);
   });
 
+  it('that are only to be created take the place of none, also where two people begin one at the same time', async () => {
+    const http = service.as(aCaller());
+    const onlyCreate = { headers: { 'if-none-match': '*' } };
+    const drawn = Array.from({ length: 4 }, () =>
+      http.put('/workflow/definitions/Order', orderDefinition(), onlyCreate),
+    );
+    const statuses = (await Promise.all(drawn)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([201, 409, 409, 409]);
+
+    const late = await http.put('/workflow/definitions/Order', orderDefinition(), onlyCreate);
+    expect([late.status, late.body.type]).toEqual([409, expect.stringMatching(/\/problems\/stale-version$/)]);
+    expect((await http.get('/workflow/definitions/Order')).body.version).toBe(1);
+    // The platform's default is one that applies already.
+    expect((await http.put('/workflow/definitions/Invoice', orderDefinition(), onlyCreate)).status).toBe(409);
+  });
+
   it('that cannot work are refused with all of their errors', async () => {
     const response = await service.as(aCaller()).put('/workflow/definitions/Order', {
       entityType: 'Offer',

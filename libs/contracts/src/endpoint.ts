@@ -93,6 +93,8 @@ export interface Endpoint {
   ranges?: boolean;
   /** It honours `If-Match`. */
   ifMatch?: boolean;
+  /** A PUT that may create: with `If-None-Match: *` it creates, and replaces nothing. */
+  ifNoneMatch?: boolean;
   /** Other paths with the same parameters that existing clients use; they are not part of the API reference. */
   aliases?: readonly string[];
   /** Also served at the root, without the prefix; as an alias it is not part of the API reference. */

@@ -19,7 +19,7 @@ import {
 } from '@plinth/contracts/endpoint';
 import { createRouteTable, type RouteTable, type Route } from '@plinth/contracts/route-table';
 import type { Caller } from '@plinth/kernel/caller';
-import type { IfMatch } from '@plinth/kernel/entity-tag';
+import type { Precondition } from '@plinth/kernel/entity-tag';
 import { parseListQuery, refuseGrouping, type QueryParameters } from '@plinth/kernel/list-query';
 import { malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
@@ -68,7 +68,7 @@ export interface Input<E extends Endpoint> {
   caller: E extends { access: { type: 'anonymous' | 'optional' } } ? Caller | null : Caller;
   /** The tenant of the request, also when it has no credential. */
   tenantId: string;
-  ifMatch: IfMatch;
+  precondition: Precondition;
   /** For uploads and special headers. */
   request: IncomingMessage;
   /** Aborted when the client disconnects before the response is complete. */
@@ -296,7 +296,7 @@ async function readInput(
     body: (await readBody(endpoint, claims, req, reservation)) as never,
     caller: claims.caller as never,
     tenantId,
-    ifMatch: readIfMatch(req),
+    precondition: readPrecondition(req),
     request: req,
     signal,
     traceId,
@@ -345,10 +345,17 @@ async function readBody(
   throw malformed('A JSON body is required.');
 }
 
-function readIfMatch(req: Request): IfMatch {
-  const header = req.get('if-match');
-  if (header === undefined) return undefined;
-  return header.trim() === '*' ? '*' : header.split(',').map((tag) => tag.trim());
+/** `If-None-Match` of a read makes no precondition: it asks for less. */
+function readPrecondition(req: Request): Precondition {
+  const [ifMatch, ifNoneMatch] = [readTags(req, 'if-match'), readTags(req, 'if-none-match')];
+  if (req.method === 'GET' || (ifMatch === undefined && ifNoneMatch === undefined)) return undefined;
+  return { ...(ifMatch && { ifMatch }), ...(ifNoneMatch && { ifNoneMatch }) };
+}
+
+function readTags(req: Request, header: string): readonly string[] | '*' | undefined {
+  const value = req.get(header);
+  if (value === undefined) return undefined;
+  return value.trim() === '*' ? '*' : value.split(',').map((tag) => tag.trim());
 }
 
 function sendProblem(

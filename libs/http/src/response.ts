@@ -71,8 +71,8 @@ export const okJson = (json: readonly string[], options: ResponseOptions = {}): 
  * The usual response, for work that may take longer than the timeouts of proxies: a slow response begins with spaces,
  * which JSON allows. An error after that closes the connection.
  */
-export const slow = <Body>(work: Promise<Body>): EndpointResponse<Body> =>
-  new EndpointResponse(undefined, undefined as Body, {}, undefined, undefined, work);
+export const slow = <Body>(work: Promise<Body>, options: ResponseOptions = {}): EndpointResponse<Body> =>
+  new EndpointResponse(undefined, undefined as Body, options, undefined, undefined, work);
 
 /** 201: created at `location`. */
 export const created = <Body>(

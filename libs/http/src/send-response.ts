@@ -75,10 +75,8 @@ export async function sendResponse(
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
 
   if (response.events) return sendEvents(response.events, res);
-  if (response.file) {
-    if (etag) res.setHeader('etag', etag);
-    return sendFile(response.file, endpoint, req, res, options);
-  }
+  if (etag && (response.file || response.pending)) res.setHeader('etag', etag);
+  if (response.file) return sendFile(response.file, endpoint, req, res, options);
   if (response.pending) return sendPending(response.pending, endpoint, status, res, options);
   if (options.checkResponses)
     checkResponse(endpoint, status, json === undefined ? response.body : JSON.parse(json.join('')));

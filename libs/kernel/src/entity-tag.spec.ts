@@ -1,4 +1,4 @@
-import { entityTag, hashedEntityTag, requireMatch } from './entity-tag';
+import { entityTag, hashedEntityTag, requirePrecondition } from './entity-tag';
 
 describe('the tag of a content', () => {
   it('is the same in one piece and in several, and another one of another content', () => {
@@ -15,28 +15,33 @@ describe('the tag of a version', () => {
   });
 });
 
-describe('the header If-Match', () => {
+describe('a precondition', () => {
   it.each([
     [undefined, undefined],
     [undefined, entityTag(1)],
-    ['*', entityTag(1)],
-    [[entityTag(2), entityTag(1)], entityTag(1)],
-    [[entityTag(1, 7)], entityTag(1)],
-    [[entityTag(1)], entityTag(1, 7)],
-    [[entityTag(1, 7)], entityTag(1, 8)],
-  ] as const)('%j allows a change of %j', (ifMatch, current) => {
-    expect(() => requireMatch(ifMatch, current)).not.toThrow();
+    [{ ifMatch: '*' }, entityTag(1)],
+    [{ ifMatch: [entityTag(2), entityTag(1)] }, entityTag(1)],
+    [{ ifMatch: [entityTag(1, 7)] }, entityTag(1)],
+    [{ ifMatch: [entityTag(1)] }, entityTag(1, 7)],
+    [{ ifMatch: [entityTag(1, 7)] }, entityTag(1, 8)],
+    [{ ifNoneMatch: '*' }, undefined],
+    [{ ifNoneMatch: [entityTag(1)] }, entityTag(2)],
+  ] as const)('%j allows a change of %j', (precondition, current) => {
+    expect(() => requirePrecondition(precondition, current)).not.toThrow();
   });
 
   it.each([
-    ['*', undefined],
-    [[entityTag(1)], undefined],
-    [[entityTag(1)], entityTag(2)],
-    [[], entityTag(2)],
-    [[`W/${entityTag(2)}`], entityTag(2)],
-    [[entityTag(1, 7)], entityTag(2, 7)],
-    [[entityTag(1, 7)], entityTag(17)],
-  ] as const)('%j refuses a change of %j', (ifMatch, current) => {
-    expect(() => requireMatch(ifMatch, current)).toThrow('changed since you read it');
+    [{ ifMatch: '*' }, undefined],
+    [{ ifMatch: [entityTag(1)] }, undefined],
+    [{ ifMatch: [entityTag(1)] }, entityTag(2)],
+    [{ ifMatch: [] }, entityTag(2)],
+    [{ ifMatch: [`W/${entityTag(2)}`] }, entityTag(2)],
+    [{ ifMatch: [entityTag(1, 7)] }, entityTag(2, 7)],
+    [{ ifMatch: [entityTag(1, 7)] }, entityTag(17)],
+    [{ ifNoneMatch: '*' }, entityTag(1)],
+    [{ ifNoneMatch: [entityTag(1)] }, entityTag(1)],
+    [{ ifMatch: [entityTag(1)], ifNoneMatch: '*' }, entityTag(1)],
+  ] as const)('%j refuses a change of %j', (precondition, current) => {
+    expect(() => requirePrecondition(precondition, current)).toThrow('changed since you read it');
   });
 });

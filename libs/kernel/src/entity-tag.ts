@@ -1,8 +1,11 @@
 import { createHash, hash } from 'node:crypto';
 import { Problem } from './problem';
 
-/** The `If-Match` of a request: a list of strong tags, `*` for any existing version, or undefined without the header. */
-export type IfMatch = readonly string[] | '*' | undefined;
+/** Tags as a header lists them; `*` is any existing version. */
+type Tags = readonly string[] | '*';
+
+/** What a request makes its change depend on, by `If-Match` and `If-None-Match`; undefined where it names neither. */
+export type Precondition = { ifMatch?: Tags; ifNoneMatch?: Tags } | undefined;
 
 /**
  * Makes the strong tag of a version; quotes are part of a tag.
@@ -32,16 +35,17 @@ function digestOf(pieces: readonly (string | Buffer)[]): string {
 }
 
 /**
- * Refuses a change that is based on a stale version, whatever was derived for it.
+ * Refuses a change that is based on a stale version, whatever was derived for it, or one that must only create where
+ * something is there already.
  * `current` is the tag of what is stored now, or undefined where nothing is stored.
  * @throws Problem `conflict`: the interface has no 412 for a failed precondition.
  */
-export function requireMatch(ifMatch: IfMatch, current: string | undefined): void {
-  if (ifMatch === undefined) return;
-  const matches =
-    current !== undefined &&
-    (ifMatch === '*' || ifMatch.some((tag) => versionOf(tag) === versionOf(current)));
-  if (!matches) throw staleVersion();
+export function requirePrecondition(precondition: Precondition, current: string | undefined): void {
+  const { ifMatch, ifNoneMatch } = precondition ?? {};
+  const isNamedBy = (tags: Tags): boolean =>
+    current !== undefined && (tags === '*' || tags.some((tag) => versionOf(tag) === versionOf(current)));
+  if (ifMatch !== undefined && !isNamedBy(ifMatch)) throw staleVersion();
+  if (ifNoneMatch !== undefined && isNamedBy(ifNoneMatch)) throw staleVersion();
 }
 
 /** The resource was changed since the caller read it. */

@@ -24,7 +24,7 @@ export interface ListInput {
 export interface CallOptions {
   /** Changes the resource only while it has this entity tag. */
   ifMatch?: string | undefined;
-  /** Returns 304 (body undefined) while the resource has this entity tag. */
+  /** Returns 304 (body undefined) while the resource has this entity tag; `*` on a PUT only creates. */
   ifNoneMatch?: string | undefined;
   /** By default the client makes a key for every write that changes something. */
   idempotencyKey?: string | undefined;

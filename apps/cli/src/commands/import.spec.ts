@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { refused, runCommand, type Replies } from '../../test/platform-in-memory';
+import { refused, runCommand, type Replies, type Reply } from '../../test/platform-in-memory';
 import { ExitCode } from '../exit-codes';
 import { addImport } from './import';
 
@@ -55,6 +55,16 @@ describe('plinth import', () => {
       sheet: 'Second',
     });
     expect(ended).toMatchObject({ error: undefined, exitCode: undefined, isRemoved });
+  });
+
+  it('confirms the columns that were shown and imports what was confirmed, and nothing that somebody chose since', async () => {
+    const preview = platform['POST /imports/1/preview'] as Reply;
+    const { received } = await importFile([], {
+      'POST /imports/1/preview': { ...preview, etag: '"1"' },
+      'PUT /imports/1/mappings': { etag: '"2"' },
+    });
+    const conditions = received.flatMap(({ call, ifMatch }) => (ifMatch ? [`${call} ${ifMatch}`] : []));
+    expect(conditions).toEqual(['PUT /imports/1/mappings "1"', 'POST /imports/1/execute "2"']);
   });
 
   it.each([

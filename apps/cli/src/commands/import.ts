@@ -46,12 +46,12 @@ export function addImport(program: Command): void {
       });
       let mayRun = false;
       try {
-        await mapColumns(session, job.id, options);
+        const mapped = await mapColumns(session, job.id, options);
         if (options.dryRun) await check(session, job.id, options);
         else {
           // Whatever becomes of the response.
           mayRun = true;
-          await execute(session, job.id, options).catch((error: unknown) => {
+          await execute(session, job.id, options, mapped).catch((error: unknown) => {
             mayRun = !isRefusal(error);
             if (mayRun) session.terminal.note(`Whether the import ${job.id} runs is not known.`);
             throw error;
@@ -81,10 +81,15 @@ async function removeUpload({ dataExchange, terminal }: Session, jobId: string):
 const isRefusal = (error: unknown): boolean =>
   error instanceof ApiProblem && error.status < 500 && error.status !== 409;
 
-async function mapColumns(session: Session, jobId: string, options: ImportCommandOptions): Promise<void> {
+/** Returns the tag of what was confirmed. */
+async function mapColumns(
+  session: Session,
+  jobId: string,
+  options: ImportCommandOptions,
+): Promise<string | undefined> {
   const { dataExchange, terminal } = session;
   const query = options.sheet === undefined ? {} : { sheet: options.sheet };
-  const { body: preview } = await dataExchange.previewImport({ params: { jobId }, query });
+  const { body: preview, etag: seen } = await dataExchange.previewImport({ params: { jobId }, query });
   const chosen = new Map((options.map ?? []).map((text) => pairOf('--map', text, text.lastIndexOf('='))));
   const unknown = [...chosen.keys()].find((column) => !preview.headers.includes(column));
   if (unknown !== undefined)
@@ -112,10 +117,12 @@ async function mapColumns(session: Session, jobId: string, options: ImportComman
     ),
   );
   await terminal.confirm('Import with this mapping?');
-  await dataExchange.confirmImportMappings({
+  const { etag } = await dataExchange.confirmImportMappings({
     params: { jobId },
     body: { mappings, saveForReuse: options.saveMapping ?? false },
+    ifMatch: seen,
   });
+  return etag;
 }
 
 /** A dry-run checks what would be executed, so both have this body. */
@@ -138,8 +145,9 @@ async function execute(
   { dataExchange }: Session,
   jobId: string,
   options: ImportCommandOptions,
+  ifMatch: string | undefined,
 ): Promise<void> {
-  await dataExchange.executeImport({ params: { jobId }, body: optionsOf(options) });
+  await dataExchange.executeImport({ params: { jobId }, body: optionsOf(options), ifMatch });
 }
 
 async function awaitEnd(

@@ -12,7 +12,7 @@ type BodyOf<Call extends (...input: never[]) => Promise<{ body: unknown }>> = Aw
 >['body'];
 export type ImportJob = BodyOf<typeof dataExchange.getImport>;
 export type ImportDefinition = BodyOf<typeof dataExchange.listImportDefinitions>[number];
-export type ImportPreview = BodyOf<typeof dataExchange.previewImport>;
+export type ImportPreview = BodyOf<typeof dataExchange.previewImport> & { etag: string | undefined };
 export type ImportMapping = ImportPreview['suggestions'][number];
 export type ImportFormat = BodyOf<typeof dataExchange.getImportFormat>;
 export type FormatCorrection = NonNullable<Parameters<typeof dataExchange.correctImportFormat>[0]['body']>;
@@ -66,13 +66,13 @@ export const importFormatQuery = (jobId: string) =>
 export const importPreviewQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['import', jobId, 'preview'],
-    queryFn: async ({ signal, client }) => {
-      const { body } = await dataExchange.previewImport({ params: { jobId }, signal });
+    queryFn: async ({ signal, client }): Promise<ImportPreview> => {
+      const { body, etag } = await dataExchange.previewImport({ params: { jobId }, signal });
       // How a workbook writes dates is found with its preview.
       const { queryKey } = importFormatQuery(jobId);
       const format = client.getQueryData(queryKey);
       if (format && format.kind !== 'csv') void client.invalidateQueries({ queryKey, exact: true });
-      return body;
+      return { ...body, etag };
     },
     // Another device may choose columns meanwhile.
     staleTime: 30_000,

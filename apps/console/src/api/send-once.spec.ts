@@ -1,10 +1,17 @@
 import { sendOnce } from './send-once';
 
 const comments = 'http://platform/api/v1/timeline/Order/1/entries';
-const request = (key: string, { method = 'POST', body = '{"body":"Hello"}', ifMatch = '' } = {}) => ({
+const request = (
+  key: string,
+  { method = 'POST', body = '{"body":"Hello"}', ifMatch = '', ifNoneMatch = '' } = {},
+) => ({
   method,
   body,
-  headers: { 'idempotency-key': key, ...(ifMatch ? { 'if-match': ifMatch } : {}) },
+  headers: {
+    'idempotency-key': key,
+    ...(ifMatch ? { 'if-match': ifMatch } : {}),
+    ...(ifNoneMatch ? { 'if-none-match': ifNoneMatch } : {}),
+  },
 });
 
 const lost = new TypeError('no connection');
@@ -69,9 +76,18 @@ describe('a write that got no response', () => {
     await lose(comments, request('3', { method: 'PUT', ifMatch: '"1"' }));
     await lose(comments, request('4', { method: 'PUT', ifMatch: '"2"' }));
     await lose(comments.replace('1', '2'), request('5'));
+    await lose(comments, request('6', { method: 'PUT', ifNoneMatch: '*' }));
     replies = [done()];
     await send(comments, { method: 'GET' });
-    expect(keys).toEqual(['1', '2', '3', '4', '5', null]);
+    expect(keys).toEqual(['1', '2', '3', '4', '5', '6', null]);
+  });
+
+  it('has its key also where it only creates', async () => {
+    const definition = 'http://platform/api/v1/workflow/definitions/Order';
+    const onlyCreate = { method: 'PUT', ifNoneMatch: '*' };
+    await lose(definition, request('1', onlyCreate));
+    await answer(definition, request('2', onlyCreate));
+    expect(keys).toEqual(['1', '1']);
   });
 
   it('is made anew after another write that may have taken it back, also while it is under way', async () => {

@@ -29,11 +29,12 @@ export function sendOnce(fetch: typeof globalThis.fetch): typeof globalThis.fetc
     const made = headers.get('idempotency-key');
     if (made === null) return fetch(input, init);
     const area = areaOf(input as string);
-    const write = JSON.stringify([init.method, input, headers.get('if-match'), init.body]);
+    const condition = headers.get('if-match') ?? headers.get('if-none-match');
+    const write = JSON.stringify([init.method, input, condition, init.body]);
     for (const [other, sent] of unanswered)
       if (other !== write && (sent.area.startsWith(area) || area.startsWith(sent.area)))
         sent.isOvertaken = true;
-    if (init.method !== 'POST' && !headers.has('if-match')) return fetch(input, init);
+    if (init.method !== 'POST' && condition === null) return fetch(input, init);
     const key = keyOf(unanswered.get(write), made);
     unanswered.delete(write);
     const sent: Unanswered = { key, made, area, endedAt: Infinity, isOvertaken: false };

@@ -50,16 +50,20 @@ export function CheckStep({ job }: { job: ImportJob }) {
   const choose = (chosen: Partial<ImportOptions>) =>
     change.mutate({ ...options!, ...queries.getQueryData(importOptionsQuery(job.id).queryKey), ...chosen });
   const check = useQuery({
-    queryKey: ['import', job.id, 'dry-run', options],
+    // Anew where somebody changed what is imported, be it on this page.
+    queryKey: ['import', job.id, 'dry-run', job.concurrencyStamp, options],
     enabled: options !== undefined,
     queryFn: async ({ signal }) => {
       const query = { includeCells: 'true', includeGroups: 'true' } as const;
-      return (await dataExchange.dryRunImport({ params, query, body: options!, signal })).body;
+      const { body, etag } = await dataExchange.dryRunImport({ params, query, body: options!, signal });
+      return { ...body, etag };
     },
     staleTime: Infinity,
   });
   const run = useMutation({
-    mutationFn: async () => (await dataExchange.executeImport({ params, body: options! })).body,
+    // What the person has seen checked, and nothing that was mapped since.
+    mutationFn: async (ifMatch: string | undefined) =>
+      (await dataExchange.executeImport({ params, body: options!, ifMatch })).body,
     onSuccess: (started) => {
       queries.setQueryData(importQuery(job.id).queryKey, started);
       void queries.invalidateQueries({ queryKey: importsQuery.queryKey });
@@ -113,7 +117,7 @@ export function CheckStep({ job }: { job: ImportJob }) {
             isLarge
             isPending={run.isPending}
             isDisabled={report.succeededRows === 0}
-            onPress={() => run.mutate()}
+            onPress={() => run.mutate(report.etag)}
           >
             <Play aria-hidden />
             {t('Console.imports.start', { count: report.succeededRows })}

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { ApiProblem } from '@plinth/sdk/api-problem';
+import { useIsMutating, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import { useDeferredValue, useState } from 'react';
@@ -17,7 +18,7 @@ import { Select } from '../components/select';
 import { Badge, Callout, Failure, Skeleton, type BadgeTone } from '../components/state';
 import { useTexts } from '../texts/texts';
 import { fieldHelp, fieldName } from './definition-name';
-import { FormatPanel } from './format-panel';
+import { correctionKey, FormatPanel } from './format-panel';
 import { RowTable } from './row-table';
 
 /** The second step: how the file is read, and which of its columns is what. */
@@ -57,8 +58,10 @@ function useDraft(jobId: string) {
   return useMutation({
     scope: choicesOf(jobId),
     mutationFn: async (_changed: Pick<ImportMapping, 'sourceColumn' | 'targetProperty'>) => {
-      const { suggestions } = queries.getQueryData(queryKey)!;
-      await dataExchange.draftImportMappings({ params: { jobId }, body: { mappings: suggestions } });
+      const { suggestions, etag: over } = queries.getQueryData(queryKey)!;
+      const body = { mappings: suggestions };
+      const { etag } = await dataExchange.draftImportMappings({ params: { jobId }, body, ifMatch: over });
+      return { over, etag };
     },
     onMutate: async ({ sourceColumn, targetProperty }) => {
       await queries.cancelQueries({ queryKey });
@@ -77,8 +80,18 @@ function useDraft(jobId: string) {
       );
       return former;
     },
-    onError: (_error, _changed, former) => queries.setQueryData(queryKey, former),
-    onSuccess: () => queries.invalidateQueries({ queryKey: importQuery(jobId).queryKey, exact: true }),
+    onError: (error, _changed, former) => {
+      queries.setQueryData(queryKey, former);
+      // Somebody else chose meanwhile, which is seen before it is chosen again.
+      if (error instanceof ApiProblem && error.slug === 'stale-version')
+        void queries.invalidateQueries({ queryKey: importQuery(jobId).queryKey });
+    },
+    onSuccess: ({ over, etag }) => {
+      queries.setQueryData(queryKey, (preview) =>
+        preview && preview.etag === over ? { ...preview, etag } : preview,
+      );
+      return queries.invalidateQueries({ queryKey: importQuery(jobId).queryKey, exact: true });
+    },
   });
 }
 
@@ -97,6 +110,8 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
   const hasOtherSheets = (useQuery(importFormatQuery(job.id)).data?.sheets?.length ?? 0) > 1;
   const [isRemembered, setRemembered] = useState(true);
   const draft = useDraft(job.id);
+  // What is chosen and confirmed is what was read with the correction.
+  const isCorrecting = useIsMutating({ mutationKey: correctionKey(job.id) }) > 0;
   const columnsOf = (property: string) =>
     mappings.filter(({ targetProperty }) => targetProperty === property);
   const missing = fieldMetadata.filter(
@@ -107,10 +122,11 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
   const { mutate, isPending, error } = useMutation({
     scope: choicesOf(job.id),
     mutationFn: async () => {
-      // Changed by the choices that were kept before it.
-      const { concurrencyStamp } = queries.getQueryData(importQuery(job.id).queryKey) ?? job;
-      const body = { mappings, saveForReuse: isRemembered, concurrencyStamp };
-      await dataExchange.confirmImportMappings({ params: { jobId: job.id }, body });
+      // Of the choices that were kept before it; what was read meanwhile was not seen.
+      const newest = queries.getQueryData(importPreviewQuery(job.id).queryKey);
+      const { etag } = newest?.suggestions === mappings ? newest : preview;
+      const body = { mappings, saveForReuse: isRemembered };
+      await dataExchange.confirmImportMappings({ params: { jobId: job.id }, body, ifMatch: etag });
       await queries.invalidateQueries({ queryKey: importQuery(job.id).queryKey, exact: true });
       await navigate({ to: '/imports/$jobId', params: { jobId: job.id }, search: {} });
     },
@@ -159,6 +175,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
                   <td className="full">
                     <Select
                       hidesLabel
+                      isDisabled={isCorrecting}
                       label={t('Console.imports.fieldOf', { column: sourceColumn })}
                       options={options}
                       value={targetProperty ?? NOT_IMPORTED}
@@ -205,7 +222,7 @@ function Mapping({ job, preview }: { job: ImportJob; preview: ImportPreview }) {
           look="primary"
           isLarge
           isPending={isPending}
-          isDisabled={missing.length > 0 || doubled.length > 0}
+          isDisabled={isCorrecting || missing.length > 0 || doubled.length > 0}
           onPress={() => mutate()}
         >
           {t('Console.imports.toCheck')}

@@ -15,6 +15,9 @@ import { Failure, Skeleton } from '../components/state';
 import { useStoredState } from '../components/stored-state';
 import { useTexts, type Texts } from '../texts/texts';
 
+/** Corrections are pending until what they change is seen. */
+export const correctionKey = (jobId: string) => ['import', jobId, 'format'];
+
 /** What was found out about the file and why; each part can be corrected, and the preview follows. */
 export function FormatPanel({ jobId }: { jobId: string }) {
   const texts = useTexts();
@@ -23,7 +26,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
   const { data: format, error, refetch } = useQuery(importFormatQuery(jobId));
   const { data: preview } = useQuery(importPreviewQuery(jobId));
   const findings = preview?.findings ?? format?.findings ?? [];
-  const mutationKey = ['import', jobId, 'format'];
+  const mutationKey = correctionKey(jobId);
   const pending = useMutationState({
     filters: { mutationKey, status: 'pending' },
     select: ({ state }) => state.variables as FormatCorrection,
@@ -41,7 +44,7 @@ export function FormatPanel({ jobId }: { jobId: string }) {
       queries.setQueryData(importFormatQuery(jobId).queryKey, corrected);
       // A first preview that is still on its way shows the file as it was read before: invalidating would keep it.
       await queries.cancelQueries({ queryKey: ['import', jobId, 'preview'] });
-      // The version by which the columns are confirmed, and then what takes longer.
+      // Whether it begins anew, and then what takes longer.
       await queries.invalidateQueries({ queryKey: importQuery(jobId).queryKey, exact: true });
       await queries.invalidateQueries({ queryKey: ['import', jobId, 'preview'] });
     },

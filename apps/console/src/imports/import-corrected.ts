@@ -23,12 +23,16 @@ export async function importCorrected(
     ({ body: found } = await dataExchange.correctImportFormat({ params, body: { delimiter } }));
   const body = correctedFormat(former, found);
   if (Object.keys(body).length > 0) await dataExchange.correctImportFormat({ params, body });
-  const { body: preview } = await dataExchange.previewImport({ params });
+  const { body: preview, etag } = await dataExchange.previewImport({ params });
   const mapped = new Set(preview.suggestions.map(({ targetProperty }) => targetProperty));
   const isComplete = preview.fieldMetadata.every(
     ({ isRequired, propertyPath }) => !isRequired || mapped.has(propertyPath),
   );
   if (isComplete)
-    await dataExchange.confirmImportMappings({ params, body: { mappings: preview.suggestions } });
+    await dataExchange.confirmImportMappings({
+      params,
+      body: { mappings: preview.suggestions },
+      ifMatch: etag,
+    });
   return corrected;
 }

@@ -125,9 +125,13 @@ function Editor({ entityType, stored, etag }: EditorProps) {
   const found = check.error ? refusedParts(texts, check.error) : (check.data ?? []);
   const errors = isDirty ? found : [];
   const save = useMutation({
-    // Without a tag where there is none to take the place of.
+    // Over nothing where nothing was there.
     mutationFn: async ({ drawn, over }: { drawn: DefinitionDraft; over: string | undefined }) =>
-      workflow.putDefinition({ params: { entityType }, body: drawn, ifMatch: over }),
+      workflow.putDefinition({
+        params: { entityType },
+        body: drawn,
+        ...(over === undefined ? { ifNoneMatch: '*' } : { ifMatch: over }),
+      }),
     onSuccess: async ({ body, etag: next }, { drawn }) => {
       // What was drawn meanwhile is not saved.
       setSteps((former) => stepsAfter(drawn, former));
@@ -159,9 +163,7 @@ function Editor({ entityType, stored, etag }: EditorProps) {
     theirs.mutate('replace', { onSuccess: (read) => save.mutate({ drawn: draft, over: read?.etag }) });
   const chosen = theirs.isPending ? theirs.variables : undefined;
   const isStale = save.error instanceof ApiProblem && save.error.slug === 'stale-version';
-  // Nothing else would refuse to write over what was not there when the drawing was begun.
-  const isBegunElsewhere = base.etag === undefined && etag !== undefined;
-  const isOvertaken = isDirty && (isStale || isBegunElsewhere) && !save.isPending;
+  const isOvertaken = isDirty && isStale && !save.isPending;
   useBlocker({
     shouldBlockFn: () => isDirty && !confirm(t('Platform.confirm.discard')),
     enableBeforeUnload: () => isDirty,
@@ -200,7 +202,7 @@ function Editor({ entityType, stored, etag }: EditorProps) {
             <Button
               look="primary"
               isPending={save.isPending}
-              isDisabled={!isDirty || errors.length > 0 || isBegunElsewhere}
+              isDisabled={!isDirty || errors.length > 0}
               onPress={() => save.mutate({ drawn: draft, over: base.etag })}
             >
               <Save aria-hidden />

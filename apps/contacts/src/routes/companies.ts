@@ -24,13 +24,13 @@ export function mountCompanies(api: Api, { companies }: Pick<Deps, 'companies'>)
     return ok(toCompany(row), { etag: companyTag(row) });
   });
 
-  api.on(putCompany, async ({ params: { id }, body, caller, ifMatch }) => {
-    const row = await companies.update(caller, id, body, ifMatch);
+  api.on(putCompany, async ({ params: { id }, body, caller, precondition }) => {
+    const row = await companies.update(caller, id, body, precondition);
     return ok(toCompany(row), { etag: companyTag(row) });
   });
 
-  api.on(deleteCompany, async ({ params: { id }, caller, ifMatch }) => {
-    await companies.delete(caller, id, ifMatch);
+  api.on(deleteCompany, async ({ params: { id }, caller, precondition }) => {
+    await companies.delete(caller, id, precondition);
     return noContent();
   });
 }

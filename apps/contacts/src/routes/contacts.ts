@@ -24,13 +24,13 @@ export function mountContacts(api: Api, { contacts }: Pick<Deps, 'contacts'>): v
     return ok(toContact(row), { etag: contactTag(row) });
   });
 
-  api.on(putContact, async ({ params: { id }, body, caller, ifMatch }) => {
-    const row = await contacts.update(caller, id, body, ifMatch);
+  api.on(putContact, async ({ params: { id }, body, caller, precondition }) => {
+    const row = await contacts.update(caller, id, body, precondition);
     return ok(toContact(row), { etag: contactTag(row) });
   });
 
-  api.on(deleteContact, async ({ params: { id }, caller, ifMatch }) => {
-    await contacts.delete(caller, id, ifMatch);
+  api.on(deleteContact, async ({ params: { id }, caller, precondition }) => {
+    await contacts.delete(caller, id, precondition);
     return noContent();
   });
 }

@@ -3,7 +3,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
-import { requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { requirePrecondition, type Precondition } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -66,9 +66,9 @@ export interface RecordStore<Row, Fields> {
   /** A repeated operation finds what it created the first time. @throws Problem `quota-exceeded` */
   create(caller: Caller, fields: Fields): Promise<Row>;
   /** A repeated operation changes nothing more, and returns the record as it is now. */
-  update(caller: Caller, id: string, fields: Fields, ifMatch: IfMatch): Promise<Row>;
+  update(caller: Caller, id: string, fields: Fields, precondition: Precondition): Promise<Row>;
   /** A repeated operation finds that it deleted the record. */
-  delete(caller: Caller, id: string, ifMatch: IfMatch): Promise<void>;
+  delete(caller: Caller, id: string, precondition: Precondition): Promise<void>;
 }
 
 export interface StoreParts {
@@ -100,20 +100,25 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
   const inserted = insertionInto(kind.table, [...FIELDS, ...kind.ownFields]);
 
   /** The row as it is now, locked until the end of the transaction. */
-  const readLocked = async (tx: Tx, { tenantId }: Caller, id: string, ifMatch: IfMatch): Promise<Row> => {
+  const readLocked = async (
+    tx: Tx,
+    { tenantId }: Caller,
+    id: string,
+    precondition: Precondition,
+  ): Promise<Row> => {
     await tx.$queryRawUnsafe(
       `SELECT id FROM ${kind.table} WHERE tenant_id = $1::uuid AND id = $2::uuid FOR UPDATE`,
       tenantId,
       id,
     );
     // Related rows are a part of the tag only.
-    if (ifMatch !== undefined) await kind.holdRelated?.(tx, tenantId, id);
+    if (precondition !== undefined) await kind.holdRelated?.(tx, tenantId, id);
     const row = await model(tx).findFirst({
       where: { tenantId, id },
-      ...(ifMatch === undefined ? {} : included),
+      ...(precondition === undefined ? {} : included),
     });
     if (!row) throw kind.notFound(id);
-    if (ifMatch !== undefined) requireMatch(ifMatch, kind.tagOf(row));
+    if (precondition !== undefined) requirePrecondition(precondition, kind.tagOf(row));
     return row;
   };
 
@@ -174,13 +179,13 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       return id === newRow ? row! : get(tenantId, id);
     },
 
-    async update(caller, id, fields, ifMatch) {
+    async update(caller, id, fields, precondition) {
       const { tenantId, userId } = caller;
       let row: Row | undefined;
       await db
         .inTenant(tenantId, (tx) =>
           runOnce(tx, caller, async () => {
-            const { version } = await readLocked(tx, caller, id, ifMatch);
+            const { version } = await readLocked(tx, caller, id, precondition);
             const columns = await kind.columnsOf(tx, tenantId, fields);
             const written = await model(tx).update({
               where: { tenantId_id: { tenantId, id } },
@@ -196,11 +201,11 @@ export function recordStore<Row extends RecordRow, Fields extends { externalId: 
       return row ?? get(tenantId, id);
     },
 
-    delete: (caller, id, ifMatch) =>
+    delete: (caller, id, precondition) =>
       db.inTenant(caller.tenantId, (tx) =>
         runOnce(tx, caller, async () => {
           const { tenantId } = caller;
-          const { externalId } = await readLocked(tx, caller, id, ifMatch);
+          const { externalId } = await readLocked(tx, caller, id, precondition);
           await kind.requireDeletable?.(tx, tenantId, id);
           await model(tx).delete({ where: { tenantId_id: { tenantId, id } } });
           await publishDeleted(tx, caller, events, [{ id, externalId }]);

@@ -32,6 +32,8 @@ export interface ImportPreview {
   suggestions: ColumnMapping[];
   fields: DefinitionField[];
   findings: LayoutFinding[];
+  /** Of the job that it shows. */
+  version: number;
 }
 
 const PREVIEW_ROWS = 20;
@@ -86,6 +88,7 @@ export async function readPreview(
     suggestions,
     fields,
     findings,
+    version,
   };
 }
 

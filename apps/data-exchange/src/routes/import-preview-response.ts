@@ -4,7 +4,7 @@ import type { ImportPreview } from '../app/read-preview';
 import { clrTypeName, type DefinitionField } from '../domain/definition';
 
 export const toPreviewResponse = (
-  { fields, findings: _findings, ...preview }: ImportPreview,
+  { fields, findings: _findings, version: _version, ...preview }: ImportPreview,
   findings: z.infer<typeof ImportFormatFindings>,
 ) => ({
   ...preview,

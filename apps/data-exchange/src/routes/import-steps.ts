@@ -1,8 +1,9 @@
 import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints';
 import type { ImportOptions as RequestedOptions } from '@plinth/contracts/data-exchange/shapes';
 import type { Api } from '@plinth/http/api';
-import { accepted, noContent, slow } from '@plinth/http/response';
+import { accepted, noContent, ok, slow } from '@plinth/http/response';
 import type { Caller } from '@plinth/kernel/caller';
+import { entityTag, requirePrecondition } from '@plinth/kernel/entity-tag';
 import { runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import type { z } from 'zod';
 import { dryRun } from '../app/dry-run';
@@ -16,7 +17,7 @@ import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, draftMappings, headerHash, requireMappable } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
 import { requireRoomForJob } from '../domain/tenant-quota';
-import type { ImportJob, ImportOptions } from '../store/import-store';
+import { tagOf, type ImportJob, type ImportOptions } from '../store/import-store';
 import { keptBytesOf } from '../store/kept-quota';
 import { toFindingsResponse } from './import-findings-response';
 import { toPreviewResponse } from './import-preview-response';
@@ -113,12 +114,13 @@ export function mountImportSteps(api: Api, deps: Needs): void {
       }),
     );
     const findings = await toFindingsResponse(preview.findings, messageTexts, caller, request);
-    return toPreviewResponse(preview, findings);
+    return ok(toPreviewResponse(preview, findings), { etag: tagOf(preview) });
   });
 
-  api.on(draftImportMappings, async ({ params, caller, body }) => {
-    await onCurrentJob(async () => {
+  api.on(draftImportMappings, async ({ params, caller, body, precondition }) => {
+    const keep = async () => {
       const { job, definition } = await prepare(caller, params.jobId, 'draft mappings');
+      requirePrecondition(precondition, tagOf(job));
       const mappings =
         body.mappings && draftMappings(body.mappings, job.headers ?? [], importableFields(definition));
       if (mappings && !job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
@@ -126,37 +128,43 @@ export function mountImportSteps(api: Api, deps: Needs): void {
         ...(mappings ? { status: 'Previewed', mappings: mappings as object[] } : {}),
         ...(body.options ? { options: { ...readOptions(body.options) } } : {}),
       };
-      const options = { change: changeBy(caller), from: job };
-      await imports.advance(caller.tenantId, job.id, 'draft mappings', data, options);
-    });
-    return noContent();
+      // Whoever executes the import says how: options alone change nothing that others were shown.
+      const change = mappings && { change: { ...changeBy(caller), operation: caller } };
+      return tagOf(
+        await imports.advance(caller.tenantId, job.id, 'draft mappings', data, { ...change, from: job }),
+      );
+    };
+    return noContentAt(await runUnlessRecorded(db, caller, () => onCurrentJob(keep)));
   });
 
   api.on(getDraftImportMappings, async ({ params, caller }) => {
-    const { mappings, options, permission } = await imports.get(caller.tenantId, params.jobId);
+    const { mappings, options, permission, version } = await imports.get(caller.tenantId, params.jobId);
     // The first row of a file without headers is what its columns are called.
     requirePermission(caller, permission);
     const { mode, onError } = withDefaultOptions(options);
-    return { mappings: mappings ?? [], options: { mode, onError } };
+    return { mappings: mappings ?? [], options: { mode, onError }, concurrencyStamp: String(version) };
   });
 
-  api.on(confirmImportMappings, async ({ params, caller, body }) => {
+  api.on(confirmImportMappings, async ({ params, caller, body, precondition }) => {
     const confirm = async () => {
       const { job, definition } = await prepare(caller, params.jobId, 'confirm mappings');
+      requirePrecondition(precondition, tagOf(job));
+      if (body.concurrencyStamp != null)
+        requirePrecondition({ ifMatch: [entityTag(body.concurrencyStamp)] }, tagOf(job));
       const headers = job.headers ?? [];
       const mappings = confirmMappings(body.mappings, headers, importableFields(definition));
       if (!job.mappings) kept.take(caller.tenantId, keptBytesOf(mappings));
-      const change = { ...changeBy(caller), basedOn: body.concurrencyStamp ?? undefined, operation: caller };
+      const change = { ...changeBy(caller), operation: caller };
       const data = { status: 'Mapped', mappings: mappings as object[] };
       const saves = { definitionName: definition.name, headerHash: headerHash(headers), mappings };
-      await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, {
+      const confirmed = await imports.advance(caller.tenantId, job.id, 'confirm mappings', data, {
         change,
         from: job,
         ...(body.saveForReuse ? { saves } : {}),
       });
+      return tagOf(confirmed);
     };
-    await runUnlessRecorded(db, caller, () => onCurrentJob(confirm));
-    return noContent();
+    return noContentAt(await runUnlessRecorded(db, caller, () => onCurrentJob(confirm)));
   });
 
   api.on(dryRunImport, async ({ params, query, caller, body, request, signal }) => {
@@ -179,16 +187,18 @@ export function mountImportSteps(api: Api, deps: Needs): void {
       });
       return turns.takeEach(caller, described);
     };
-    return slow(onFile(mapped, { caller, step: 'dry-run', signal }, report));
+    // What is checked is never older than what the tag names.
+    return slow(onFile(mapped, { caller, step: 'dry-run', signal }, report), { etag: tagOf(mapped) });
   });
 
-  api.on(executeImport, async ({ params, caller, body }) => {
+  api.on(executeImport, async ({ params, caller, body, precondition }) => {
     const findStarted = async () => {
       const job = await imports.get(caller.tenantId, params.jobId);
       return job.caller && isRetry(caller, job.caller) ? job : undefined;
     };
     const start = async () => {
       const { job } = await prepare(caller, params.jobId, 'execute');
+      requirePrecondition(precondition, tagOf(job));
       await starter.requireReady();
       const data = {
         status: 'Executing',
@@ -198,6 +208,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
       };
       return imports.advance(caller.tenantId, job.id, 'execute', data, {
         change: changeBy(caller),
+        from: job,
         requireRoom: (unfinishedJobs) => requireRoomForJob(config, unfinishedJobs),
       });
     };
@@ -209,6 +220,9 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     return accepted(toImportResponse(started), `/imports/${started.id}`);
   });
 }
+
+/** Versions before recorded no tag with an operation. */
+const noContentAt = (etag: string | null) => noContent(etag === null ? {} : { etag });
 
 const readOptions = (body: z.output<typeof RequestedOptions> | null | undefined): ImportOptions =>
   withDefaultOptions({

@@ -2,7 +2,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
-import { staleVersion } from '@plinth/kernel/entity-tag';
+import { entityTag } from '@plinth/kernel/entity-tag';
 import { recordBlob } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
@@ -66,9 +66,7 @@ export type NewImportJob = Pick<
 export interface JobChange {
   by: string;
   at: Date;
-  /** The stamp of the job that the change is based on, where the caller names one. */
-  basedOn?: string | undefined;
-  /** Recorded with it, for `runUnlessRecorded`: without it a retry would be refused for what the first attempt did. */
+  /** Recorded with it, with the tag of the job after it, for `runUnlessRecorded`: without it a retry would be refused for what the first attempt did. */
   operation?: Operation;
 }
 
@@ -81,6 +79,9 @@ export interface AdvanceOptions {
   /** Its mappings are saved with the change, to be suggested again. */
   saves?: SavedMapping;
 }
+
+/** What `If-Match` of a step names: another one after each change by a person. */
+export const tagOf = ({ version }: Pick<ImportJob, 'version'>): string => entityTag(version);
 
 /** A job is no longer as it was when a change of it was worked out. */
 export class JobChanged extends Error {}
@@ -104,8 +105,7 @@ export interface ImportStore extends JobRetention {
   list(tenantId: string, list: ListRequest): Promise<{ rows: ImportState[]; totalCount: number | null }>;
   /**
    * Changes a job that is in a state for this step.
-   * @throws Problem `import-in-wrong-state`, or `stale-version` where the caller names another stamp; JobChanged where it is
-   *   no longer as it was when the change was worked out
+   * @throws Problem `import-in-wrong-state`; JobChanged where it is no longer as it was when the change was worked out
    */
   advance(
     tenantId: string,
@@ -202,19 +202,17 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
     const { change, from, requireRoom, saves } = options;
     const changed = await db.inTenant(tenantId, async (tx) => {
       if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
-      const isAsRead = { AND: [asRead(from), basedOn(change)] };
-      const where = { tenantId, id, status: { in: [...statesFor(step)] }, ...isAsRead };
+      const where = { tenantId, id, status: { in: [...statesFor(step)] }, ...asRead(from) };
       const { count } = await tx.importJob.updateMany({ where, data: { ...data, ...recorded(change) } });
       if (count === 0) return undefined;
-      if (change?.operation) await recordOperation(tx, change.operation, null);
       if (saves) await saveMapping(tx, tenantId, saves);
-      return toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
+      const job = toJob(await tx.importJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } }));
+      if (change?.operation) await recordOperation(tx, change.operation, tagOf(job));
+      return job;
     });
     if (changed) return changed;
     const job = await get(tenantId, id);
     requireState(step, job.status);
-    const { version = job.version } = basedOn(change);
-    if (version !== job.version) throw staleVersion();
     throw new JobChanged('The job was changed meanwhile.');
   };
 
@@ -366,10 +364,6 @@ export function importStore(db: TenantDatabase<Prisma.TransactionClient>): Impor
 
 const recorded = (change: JobChange | undefined): Prisma.ImportJobUpdateManyMutationInput =>
   change ? { modifiedAt: change.at, modifiedBy: change.by, version: { increment: 1 } } : {};
-
-/** Only the job as it was; no job has the version 0. */
-const basedOn = ({ basedOn: stamp }: Partial<JobChange> = {}): { version?: number } =>
-  stamp === undefined ? {} : { version: /^[1-9]\d{0,8}$/.test(stamp) ? Number(stamp) : 0 };
 
 /** Only the job as it was read. */
 const asRead = ({ version, headers }: Partial<Pick<ImportJob, 'version' | 'headers'>> = {}) => ({

@@ -6,6 +6,7 @@ import { stream } from 'exceljs';
 import type { Locator, Page } from 'playwright-core';
 import { newId } from '@plinth/kernel/uuid';
 import { eventually } from '@plinth/testing/eventually';
+import { tenants } from '../platform';
 import { browserForTests, expectForEverybody, movedOf, respondWithProblem } from './browser';
 
 const ROWS = 10_000;
@@ -220,6 +221,52 @@ describe('an import in the console', () => {
     await page.getByText('This import was canceled').waitFor();
     // It has no report, which is how one learns that it never ran.
     window.allow('409');
+  });
+
+  it('is confirmed and executed as the person sees it, whatever a colleague chooses meanwhile', async () => {
+    const journey = browser.journey();
+    const token = await journey.tokenOf({ tenantId: tenants.console.id, sub: 'grace' });
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
+    await page.getByRole('link', { name: 'New import' }).click();
+    await page.getByRole('radiogroup').getByText('Contacts', { exact: true }).click();
+    const file = `Ref,Last name,Nick,Preferred channel\n${newId()},Hopper,Amazing Grace,Post\n`;
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(file) });
+    await columnField(page, 'Nick').waitFor();
+    const path = new URL(page.url()).pathname.replace('/console/', '/api/v1/');
+    const mappedByColleague = (nick: string | null) => ({
+      token,
+      body: {
+        mappings: [
+          { sourceColumn: 'Ref', targetProperty: 'externalId' },
+          { sourceColumn: 'Last name', targetProperty: 'lastName' },
+          { sourceColumn: 'Nick', targetProperty: nick },
+          { sourceColumn: 'Preferred channel', targetProperty: 'channel' },
+        ],
+      },
+    });
+    const changes = page.getByText('Changed meanwhile');
+
+    expect((await journey.call('PUT', `${path}/draft-mappings`, mappedByColleague(null))).status).toBe(204);
+    await choose(page, 'Field for the column Nick', /First name/);
+    await changes.waitFor();
+    await window.complained('409');
+    await columnField(page, 'Ref').filter({ hasText: 'External id' }).waitFor();
+    await columnField(page, 'Nick').filter({ hasText: 'Do not import' }).waitFor();
+    await chooseColumn(page, 'Nick', /First name/);
+    await page.getByRole('button', { name: 'Check the rows' }).click();
+
+    const execute = page.getByRole('button', { name: 'Import 1 row' });
+    await execute.waitFor();
+    expect((await journey.call('PUT', `${path}/mappings`, mappedByColleague(null))).status).toBe(204);
+    await execute.click();
+    await changes.waitFor();
+    await window.complained('409');
+    expect((await journey.call('GET', path, { token })).body.status).toBe('Mapped');
+    await execute.click();
+    await page.getByText('All rows were imported').waitFor();
   });
 
   it('brings what is wrong into sight, whatever was in sight before', async () => {

@@ -175,6 +175,35 @@ describe('workflows in the console', () => {
       [{ name: 'Grant', approvers: { users: ['emile'] } }],
     );
   });
+
+  it('are not begun over what somebody else began meanwhile', async () => {
+    const journey = browser.journey();
+    const entityType = `Lease${newId().slice(-12)}`;
+    const path = `/api/v1/workflow/definitions/${entityType}`;
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    const window = await browser.signIn('Ada Lovelace');
+    const { page } = window;
+    await page.goto(`/console/workflows/${entityType}`);
+    await page.getByRole('button', { name: 'Add a state' }).click();
+    await page.getByText('Things may stay here for ever').click();
+    await page.locator('.react-flow__node', { hasText: 'Draft' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /Leads to/ }).click();
+    await page.getByRole('option', { name: 'New state' }).click();
+    await page.getByRole('button', { name: 'Add the transition' }).click();
+    const theirs = { initialState: 'Asked', transitions: [{ name: 'Theirs', from: 'Asked', to: 'Signed' }] };
+    expect((await journey.call('PUT', path, { token, body: theirs })).status).toBe(201);
+
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Somebody else saved this workflow meanwhile').waitFor();
+    await window.complained('409');
+    expect((await journey.call('GET', `${path}?format=json`, { token })).body).toMatchObject({
+      version: 1,
+      ...theirs,
+    });
+    await page.getByRole('button', { name: 'Save mine over it' }).click();
+    await page.getByText('Version 2').waitFor();
+  });
 });
 
 /** Opens a list, types a part of a name and chooses what is found, all by keyboard and each step once the one before is seen. */

@@ -64,14 +64,14 @@ export function mountOverrides(
     return ok(found.override, { etag: found.etag });
   });
 
-  api.on(putLocalizationOverride, async ({ params, body, caller, ifMatch }) => {
+  api.on(putLocalizationOverride, async ({ params, body, caller, precondition }) => {
     const override = { ...params, value: body.value };
     requireSamePlaceholders(base, override);
-    return noContent(await overrides.put(caller, written(override), ifMatch));
+    return noContent(await overrides.put(caller, written(override), precondition));
   });
 
-  api.on(deleteLocalizationOverride, async ({ params, caller, ifMatch }) => {
-    await overrides.remove(caller, params, ifMatch);
+  api.on(deleteLocalizationOverride, async ({ params, caller, precondition }) => {
+    await overrides.remove(caller, params, precondition);
     return noContent();
   });
 }

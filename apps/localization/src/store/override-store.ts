@@ -1,5 +1,5 @@
 import type { Caller } from '@plinth/kernel/caller';
-import { entityTag, requireMatch, staleVersion, type IfMatch } from '@plinth/kernel/entity-tag';
+import { entityTag, requirePrecondition, staleVersion, type Precondition } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -26,7 +26,7 @@ export interface OverrideStore {
   /** Differs after every change of a tenant's overrides. */
   version(tenantId: string): Promise<string>;
   /** Creates or updates one. @throws Problem `stale-version`, `quota-exceeded` */
-  put(caller: Caller, override: WrittenOverride, ifMatch: IfMatch): Promise<{ etag: string }>;
+  put(caller: Caller, override: WrittenOverride, precondition: Precondition): Promise<{ etag: string }>;
   /**
    * Creates or updates many in one step and with one event; of two values for one text the last counts. Returns the
    * places of those that are left as they are, since they were another value than the former one.
@@ -39,7 +39,7 @@ export interface OverrideStore {
    */
   removeMany(caller: Caller, removals: readonly Removal[]): Promise<void>;
   /** Removes one; nothing happens where there is none. @throws Problem `stale-version` */
-  remove(caller: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<void>;
+  remove(caller: Caller, key: OverrideKey, precondition: Precondition): Promise<void>;
 }
 
 export function overrideStore(
@@ -101,9 +101,9 @@ export function overrideStore(
         return marks.map(({ id }) => id).join(' ');
       }),
 
-    put: (caller, override, ifMatch) =>
+    put: (caller, override, precondition) =>
       write(caller, async (tx) => {
-        const row = await putOne(tx, caller, override, ifMatch);
+        const row = await putOne(tx, caller, override, precondition);
         if (row.version === 1) quota.take(caller.tenantId);
         await recordOverridesChanged(tx, caller, [override]);
         return { etag: tagOf(row) };
@@ -136,9 +136,9 @@ export function overrideStore(
       });
     },
 
-    remove: async (caller, key, ifMatch) => {
+    remove: async (caller, key, precondition) => {
       await write(caller, async (tx) => {
-        if (await removeOne(tx, caller, key, ifMatch)) await recordOverridesChanged(tx, caller, [key]);
+        if (await removeOne(tx, caller, key, precondition)) await recordOverridesChanged(tx, caller, [key]);
         return {};
       });
     },
@@ -390,7 +390,12 @@ async function removeManyAsRead(
   return { removed, stale };
 }
 
-async function putOne(tx: Tx, { tenantId, userId }: Caller, override: WrittenOverride, ifMatch: IfMatch) {
+async function putOne(
+  tx: Tx,
+  { tenantId, userId }: Caller,
+  override: WrittenOverride,
+  precondition: Precondition,
+) {
   const { value, replacedValue, ...key } = override;
   const change = {
     value,
@@ -399,7 +404,7 @@ async function putOne(tx: Tx, { tenantId, userId }: Caller, override: WrittenOve
     modifiedAt: new Date(),
     modifiedBy: userId,
   };
-  if (ifMatch === undefined) {
+  if (precondition === undefined) {
     return tx.override.upsert({
       where: uniqueKey(tenantId, key),
       create: { tenantId, id: newId(), ...override, modifiedBy: userId },
@@ -407,22 +412,33 @@ async function putOne(tx: Tx, { tenantId, userId }: Caller, override: WrittenOve
     });
   }
   const row = await tx.override.findUnique({ where: uniqueKey(tenantId, key) });
-  requireMatch(ifMatch, row ? tagOf(row) : undefined);
-  const { id, version } = row!;
+  requirePrecondition(precondition, row ? tagOf(row) : undefined);
+  if (!row) {
+    const data = { tenantId, id: newId(), ...override, modifiedBy: userId };
+    const { count } = await tx.override.createMany({ data, skipDuplicates: true });
+    if (count === 0) throw staleVersion();
+    return { id: data.id, version: 1 };
+  }
+  const { id, version } = row;
   const { count } = await tx.override.updateMany({ where: { tenantId, id, version }, data: change });
   if (count === 0) throw staleVersion();
   return { id, version: version + 1 };
 }
 
 /** Returns whether there was one. */
-async function removeOne(tx: Tx, { tenantId }: Caller, key: OverrideKey, ifMatch: IfMatch): Promise<boolean> {
+async function removeOne(
+  tx: Tx,
+  { tenantId }: Caller,
+  key: OverrideKey,
+  precondition: Precondition,
+): Promise<boolean> {
   const row = await tx.override.findUnique({ where: uniqueKey(tenantId, key) });
-  requireMatch(ifMatch, row ? tagOf(row) : undefined);
+  requirePrecondition(precondition, row ? tagOf(row) : undefined);
   if (!row) return false;
   const { id, version } = row;
-  const asRead = ifMatch === undefined ? {} : { version };
+  const asRead = precondition === undefined ? {} : { version };
   const { count } = await tx.override.deleteMany({ where: { tenantId, id, ...asRead } });
-  if (count === 0 && ifMatch !== undefined) throw staleVersion();
+  if (count === 0 && precondition !== undefined) throw staleVersion();
   return count > 0;
 }
 

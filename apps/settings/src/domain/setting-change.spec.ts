@@ -82,7 +82,7 @@ describe('decideChange, for a change of a setting', () => {
   });
 
   it('refuses a change of a value that another change has replaced', () => {
-    const write = { type: 'write', value: 'Hi', ifMatch: ['"of-another-value"'] } as const;
+    const write = { type: 'write', value: 'Hi', precondition: { ifMatch: ['"of-another-value"'] } } as const;
     expect(() => decideChange(aSnapshot(), definition, 'user', write)).toThrow(
       expect.objectContaining({ slug: 'stale-version' }),
     );

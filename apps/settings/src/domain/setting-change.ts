@@ -1,5 +1,5 @@
 import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
-import { requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { requirePrecondition, type Precondition } from '@plinth/kernel/entity-tag';
 import { lockAbove } from './cascade';
 import { scopeNotAllowed, settingLocked } from './problems';
 import { locksOf, resolveSetting, type Snapshot } from './snapshot';
@@ -8,7 +8,9 @@ import { tagOf } from './visible-value';
 
 /** What a caller wants to change of one setting at one scope; the value null clears it. */
 export type SettingCommand =
-  { type: 'write'; value: string | null; ifMatch?: IfMatch } | { type: 'lock' } | { type: 'unlock' };
+  | { type: 'write'; value: string | null; precondition?: Precondition }
+  | { type: 'lock' }
+  | { type: 'unlock' };
 
 /** What a command leads to. The previous value is as stored, so the one of a secret is sealed. */
 export type SettingChange =
@@ -51,7 +53,10 @@ export function decideChange(
     if (isLocked === (command.type === 'lock')) return undefined;
     return { kind: isLocked ? 'Unlocked' : 'Locked', previousValue: null, newValue: null };
   }
-  requireMatch(command.ifMatch, tagOf(definition, scope, resolveSetting(snapshot, definition, scope)));
+  requirePrecondition(
+    command.precondition,
+    tagOf(definition, scope, resolveSetting(snapshot, definition, scope)),
+  );
   const previousValue = snapshot.values[scope].get(name) ?? null;
   // The former value of a secret is sealed: each one counts as another, so that nobody can try whether a guess is it.
   if (command.value === previousValue && !definition.isSecret) return undefined;

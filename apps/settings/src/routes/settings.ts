@@ -11,7 +11,7 @@ import { Problem } from '@plinth/kernel/problem';
 import { parseInput } from '@plinth/kernel/validation';
 import { recordBatch } from '@plinth/runtime/postgres/run-once';
 import type { Caller } from '@plinth/kernel/caller';
-import type { IfMatch } from '@plinth/kernel/entity-tag';
+import type { Precondition } from '@plinth/kernel/entity-tag';
 import type { Deps } from '../compose';
 import { requireShownDefinition } from '../domain/definitions';
 import { requireAllowed } from '../domain/setting-change';
@@ -42,10 +42,10 @@ export function mountSettings(
     scope: SettingScope,
     name: string,
     value: string | null,
-    ifMatch?: IfMatch,
+    precondition?: Precondition,
   ) => {
     const definition = requireShownDefinition(await definitions.all(), name, scope);
-    const { etag } = await settings.change(caller, scope, definition, { type: 'write', value, ifMatch });
+    const { etag } = await settings.change(caller, scope, definition, { type: 'write', value, precondition });
     return { definition, etag };
   };
 
@@ -59,13 +59,13 @@ export function mountSettings(
     return ok({ name, value }, { etag });
   });
 
-  api.on(putSetting, async ({ params: { scope, name }, body, caller, ifMatch }) => {
-    const { etag } = await write(caller, scope, name, body.value, ifMatch);
+  api.on(putSetting, async ({ params: { scope, name }, body, caller, precondition }) => {
+    const { etag } = await write(caller, scope, name, body.value, precondition);
     return noContent({ etag });
   });
 
-  api.on(deleteSetting, async ({ params: { scope, name }, caller, ifMatch }) => {
-    await write(caller, scope, name, null, ifMatch);
+  api.on(deleteSetting, async ({ params: { scope, name }, caller, precondition }) => {
+    await write(caller, scope, name, null, precondition);
     return noContent();
   });
 

@@ -2,7 +2,7 @@ import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/sh
 import type { Caller } from '@plinth/kernel/caller';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Clock } from '@plinth/kernel/clock';
-import type { IfMatch } from '@plinth/kernel/entity-tag';
+import type { Precondition } from '@plinth/kernel/entity-tag';
 import { Problem } from '@plinth/kernel/problem';
 import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Operation } from '@plinth/runtime/postgres/run-once';
@@ -25,7 +25,7 @@ import type { TemplateRenderer } from './renderer';
 
 export interface TemplateLifecycle {
   /** @throws Problem where the template has errors, or its lifecycle does not allow it, or it is not as it was read. */
-  publish(caller: Caller, key: TemplateKey, ifMatch?: IfMatch): Promise<void>;
+  publish(caller: Caller, key: TemplateKey, precondition?: Precondition): Promise<void>;
   /** @throws Problem where nothing is published. */
   unpublish(caller: Caller, key: TemplateKey): Promise<void>;
   /** The template, and where this caller could move it now. */
@@ -101,7 +101,7 @@ export function templateLifecycle({
     error instanceof Problem && !problemOfDatabase(error) ? templates.findExecuted(operation) : undefined;
 
   return {
-    async publish(caller, key, ifMatch) {
+    async publish(caller, key, precondition) {
       try {
         const template = await templates.get(caller.tenantId, key);
         const approval = await needsApproval(caller.tenantId, template);
@@ -113,7 +113,7 @@ export function templateLifecycle({
             requireChecked(template, current!);
             return publish(current!, approval, { caller, at: clock.now() });
           },
-          { mustExist: true, ifMatch },
+          { mustExist: true, precondition },
         );
       } catch (error) {
         if (!(await findExecuted(caller, error))) throw error;

@@ -32,14 +32,19 @@ export function mountCategories(api: Api, { categories }: Pick<Deps, 'categories
 
   api.on(
     putTemplateCategory,
-    async ({ params: { id }, body: { name, description, icon, sortOrder }, caller, ifMatch }) => {
-      const category = await categories.update(caller, id, { name, description, icon, sortOrder }, ifMatch);
+    async ({ params: { id }, body: { name, description, icon, sortOrder }, caller, precondition }) => {
+      const category = await categories.update(
+        caller,
+        id,
+        { name, description, icon, sortOrder },
+        precondition,
+      );
       return ok(toCategory(category), { etag: categoryTag(category) });
     },
   );
 
-  api.on(deleteTemplateCategory, async ({ params: { id }, caller, ifMatch }) => {
-    await categories.remove(caller, id, ifMatch);
+  api.on(deleteTemplateCategory, async ({ params: { id }, caller, precondition }) => {
+    await categories.remove(caller, id, precondition);
     return noContent();
   });
 }

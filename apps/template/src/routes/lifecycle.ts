@@ -7,8 +7,8 @@ import { toKey } from './template-response';
 const { publishTemplate, unpublishTemplate, getTemplateLifecycle } = templateEndpoints;
 
 export function mountLifecycle(api: Api, { lifecycle }: Pick<Deps, 'lifecycle'>): void {
-  api.on(publishTemplate, async ({ params: { name }, query: { culture }, caller, ifMatch }) => {
-    await lifecycle.publish(caller, { name, culture }, ifMatch);
+  api.on(publishTemplate, async ({ params: { name }, query: { culture }, caller, precondition }) => {
+    await lifecycle.publish(caller, { name, culture }, precondition);
     return noContent();
   });
 

@@ -36,7 +36,7 @@ export function mountRevisions(api: Api, { templates, renderer, clock }: Needs):
     return toRevision(revision);
   });
 
-  api.on(restoreTemplateRevision, async ({ params: { name, id }, caller, ifMatch }) => {
+  api.on(restoreTemplateRevision, async ({ params: { name, id }, caller, precondition }) => {
     const { revision, key } = await templates.getRevision(caller.tenantId, name, id);
     const { content, mimeType } = revision;
     const saving = { ...key, content, mimeType, category: undefined, requiresApproval: undefined };
@@ -44,7 +44,7 @@ export function mountRevisions(api: Api, { templates, renderer, clock }: Needs):
       caller,
       key,
       (current) => save(current, saving, idsForSave(), { caller, at: clock.now() }),
-      { ifMatch, mustExist: true },
+      { precondition, mustExist: true },
     );
     return ok(toDetail(template), { etag: tagOf(template) });
   });

@@ -48,23 +48,23 @@ export function mountTemplates(api: Api, { templates, settings, clock }: Needs):
     return created(toDetail(template), pathOf(template), { etag: tagOf(template) });
   });
 
-  api.on(putTemplate, async ({ params: { name }, body, caller, ifMatch }) => {
+  api.on(putTemplate, async ({ params: { name }, body, caller, precondition }) => {
     if (body.name !== name)
       throw invalid({ name: 'Immutable' }, 'The name in the body differs from the name in the path.');
     const saving = toSaving(body);
     const { template, isNew } = await templates.change(caller, saving, await saver(saving, caller), {
-      ifMatch,
+      precondition,
     });
     const etag = tagOf(template);
     return isNew ? created(toDetail(template), pathOf(template), { etag }) : ok(toDetail(template), { etag });
   });
 
-  api.on(deleteTemplate, async ({ params: { name }, query: { culture }, caller, ifMatch }) => {
+  api.on(deleteTemplate, async ({ params: { name }, query: { culture }, caller, precondition }) => {
     await templates.change(
       caller,
       { name, culture },
       (current) => deleteDraft(current!, { caller, at: clock.now() }),
-      { ifMatch, mustExist: true },
+      { precondition, mustExist: true },
     );
     return noContent();
   });

@@ -1,6 +1,6 @@
 import { CATEGORIES_MAX } from '@plinth/contracts/template/shapes';
 import type { Caller } from '@plinth/kernel/caller';
-import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { entityTag, requirePrecondition, type Precondition } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import { isUniqueViolation, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -38,9 +38,9 @@ export interface CategoryStore {
    * Templates keep their category when it gets a new name.
    * @throws Problem `category-not-found`, `category-exists`, `validation` where they are too many for that
    */
-  update(caller: Caller, id: string, input: CategoryInput, ifMatch: IfMatch): Promise<Category>;
+  update(caller: Caller, id: string, input: CategoryInput, precondition: Precondition): Promise<Category>;
   /** @throws Problem `category-not-found`, `category-in-use` */
-  remove(caller: Caller, id: string, ifMatch: IfMatch): Promise<void>;
+  remove(caller: Caller, id: string, precondition: Precondition): Promise<void>;
 }
 
 export const categoryTag = ({ version, templateCount }: Category): string =>
@@ -105,13 +105,13 @@ export function categoryStore(
       return withCount(row);
     },
 
-    update: async (caller, id, input, ifMatch) => {
+    update: async (caller, id, input, precondition) => {
       const row = await orExists(input.name, () =>
         db.inTenant(caller.tenantId, async (tx) => {
           const { tenantId } = caller;
           await runOnce(tx, caller, async () => {
             const current = await hold(tx, tenantId, id);
-            requireMatch(ifMatch, entityTag(current.version));
+            requirePrecondition(precondition, entityTag(current.version));
             if (input.name !== current.name) await requireFewTemplates(tx, tenantId, current.name);
             // Postgres updates the name in the templates, and their versions with it, since their ETags must change.
             await tx.templateCategory.update({
@@ -125,12 +125,12 @@ export function categoryStore(
       return withCount(row);
     },
 
-    remove: (caller, id, ifMatch) =>
+    remove: (caller, id, precondition) =>
       db.inTenant(caller.tenantId, (tx) =>
         runOnce(tx, caller, async () => {
           const { tenantId } = caller;
           const current = await hold(tx, tenantId, id);
-          requireMatch(ifMatch, entityTag(current.version));
+          requirePrecondition(precondition, entityTag(current.version));
           await requireNoTemplates(tx, tenantId, current.name);
           await tx.templateCategory.delete({ where: { tenantId_id: { tenantId, id } } });
         }),

@@ -4,7 +4,7 @@ import { findPage, toWhere } from '@plinth/http/prisma-list';
 import { NeedsLongRead } from '@plinth/http/total-count';
 import type { Caller } from '@plinth/kernel/caller';
 import { composed } from '@plinth/kernel/composed';
-import { entityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import { entityTag, requirePrecondition, type Precondition } from '@plinth/kernel/entity-tag';
 import { invalid } from '@plinth/kernel/problem';
 import { newId } from '@plinth/kernel/uuid';
 import { afterChange, type Writing } from '@plinth/runtime/messaging/outbox';
@@ -46,7 +46,7 @@ type Tx = Prisma.TransactionClient;
 export type TemplateSummary = Omit<TemplateRow, 'content'>;
 
 export interface ChangeOptions {
-  ifMatch?: IfMatch;
+  precondition?: Precondition;
   /** A repeated operation makes no second change; the operation of the caller by default. */
   operationId?: string | undefined;
   comment?: string | undefined;
@@ -183,7 +183,7 @@ export function templateStore(
     caller: Caller,
     key: TemplateKey,
     decide: (current: Template | undefined) => Step,
-    { ifMatch, operationId, comment, mustExist }: ChangeOptions,
+    { precondition, operationId, comment, mustExist }: ChangeOptions,
   ): Promise<Changed | 'missing' | undefined> => {
     const { tenantId } = caller;
     const operation: Operation = operationId === undefined ? caller : { tenantId, operationId };
@@ -202,7 +202,7 @@ export function templateStore(
           return { changed: { template, isNew, changedBy: executed.by ?? caller.userId } };
         }
         if (mustExist && !visible) return 'missing';
-        requireMatch(ifMatch, visible && tagOf(visible));
+        requirePrecondition(precondition, visible && tagOf(visible));
         const step = decide(current);
         const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0));
         if (added.length > 0) revisionQuota.take(tenantId, contentsOf(added));

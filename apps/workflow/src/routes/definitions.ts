@@ -47,11 +47,11 @@ export function mountDefinitions(api: Api, deps: Needs): void {
     return file({ content, name: `${entityType}.mmd`, type });
   });
 
-  api.on(putDefinition, async ({ params: { entityType }, body, caller, ifMatch }) => {
+  api.on(putDefinition, async ({ params: { entityType }, body, caller, precondition }) => {
     const definition = toDefinition(entityType, body);
     const options = optionsOf(entityType, body);
     const { saved, isNew } = await definitions.save(caller, definition, {
-      ifMatch,
+      precondition,
       now: clock.now(),
       validate: () => validateDefinition(definition, options),
     });
@@ -68,8 +68,8 @@ export function mountDefinitions(api: Api, deps: Needs): void {
     return { isSound: errors.length === 0, errors };
   });
 
-  api.on(deleteDefinition, async ({ params: { entityType }, caller, ifMatch }) => {
-    const isWithdrawn = await definitions.withdraw(caller, entityType, { ifMatch, now: clock.now() });
+  api.on(deleteDefinition, async ({ params: { entityType }, caller, precondition }) => {
+    const isWithdrawn = await definitions.withdraw(caller, entityType, { precondition, now: clock.now() });
     if (!isWithdrawn) throw definitionNotFound(entityType);
     return noContent();
   });

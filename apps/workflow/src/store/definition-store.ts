@@ -1,6 +1,11 @@
 import { OWN_DEFINITION_BYTES_MAX, OWN_DEFINITIONS_MAX } from '@plinth/contracts/workflow/shapes';
 import { HOST_TENANT_ID, isOfHost, type Caller } from '@plinth/kernel/caller';
-import { entityTag, hashedEntityTag, requireMatch, type IfMatch } from '@plinth/kernel/entity-tag';
+import {
+  entityTag,
+  hashedEntityTag,
+  requirePrecondition,
+  type Precondition,
+} from '@plinth/kernel/entity-tag';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -44,10 +49,14 @@ export interface DefinitionStore {
   save(
     caller: Caller,
     definition: Definition,
-    condition: { ifMatch: IfMatch; now: Date; validate: () => void },
+    condition: { precondition: Precondition; now: Date; validate: () => void },
   ): Promise<{ saved: DefinitionVersion; isNew: boolean }>;
   /** Goes back to the platform's default; returns whether there was anything to withdraw. */
-  withdraw(caller: Caller, entityType: string, condition: { ifMatch: IfMatch; now: Date }): Promise<boolean>;
+  withdraw(
+    caller: Caller,
+    entityType: string,
+    condition: { precondition: Precondition; now: Date },
+  ): Promise<boolean>;
 }
 
 /** What the platform was delivered with is its first version, and another one in another release. */
@@ -106,7 +115,7 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
           .filter((found) => found !== undefined);
       }),
 
-    save: (caller, definition, { ifMatch, now, validate }) =>
+    save: (caller, definition, { precondition, now, validate }) =>
       change(
         caller,
         definition.entityType,
@@ -124,7 +133,7 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
           };
           const { version, isNew } = await runOnce(tx, caller, async () => {
             const current = effectiveDefinition(versions, tenantId);
-            requireMatch(ifMatch, current && tagOf(current));
+            requirePrecondition(precondition, current && tagOf(current));
             requireNoneStranded(entityType, stranded);
             validate();
             if (!isOfHost(caller)) await requireRoom(tx, tenantId, definition);
@@ -141,7 +150,7 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
         },
       ),
 
-    withdraw: (caller, entityType, { ifMatch, now }) =>
+    withdraw: (caller, entityType, { precondition, now }) =>
       change(
         caller,
         entityType,
@@ -152,7 +161,7 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
             const current = effectiveDefinition(versions, tenantId);
             const own = ownRow(versions, caller);
             if (!current || !own?.body) return false;
-            requireMatch(ifMatch, tagOf(current));
+            requirePrecondition(precondition, tagOf(current));
             requireNoneStranded(entityType, stranded);
             const row = { tenantId, entityType, version: own.version + 1, savedAt: now, savedBy: userId };
             await tx.definition.create({ data: { ...row, body: Prisma.DbNull } });

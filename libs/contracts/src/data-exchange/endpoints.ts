@@ -286,6 +286,7 @@ export const previewImport = endpoint({
   body: z.looseObject({}).nullish(),
   success: { status: 200, body: ImportPreviewResponse },
   problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable', 'stale-version'],
+  etag: true,
 });
 
 export const draftImportMappings = endpoint({
@@ -301,7 +302,9 @@ export const draftImportMappings = endpoint({
   params: byJob,
   body: DraftImportMappingsRequest,
   success: { status: 204 },
-  problems: ['import-job-not-found', 'import-in-wrong-state', 'stale-version'],
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  etag: true,
+  ifMatch: true,
 });
 
 export const getDraftImportMappings = endpoint({
@@ -320,11 +323,15 @@ export const confirmImportMappings = endpoint({
   method: 'PUT',
   path: '/imports/:jobId/mappings',
   summary: 'Confirm which column is which property',
+  description:
+    '`If-Match` with the tag of the preview confirms what was seen, and nothing that was changed since.',
   access: executeImports,
   params: byJob,
   body: ConfirmImportMappingsRequest,
   success: { status: 204 },
-  problems: ['import-job-not-found', 'import-in-wrong-state', 'stale-version'],
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
+  etag: true,
+  ifMatch: true,
 });
 
 export const dryRunImport = endpoint({
@@ -339,18 +346,23 @@ export const dryRunImport = endpoint({
   problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
   safe: true,
   rateLimitClass: 'expensive',
+  etag: true,
 });
 
 export const executeImport = endpoint({
   method: 'POST',
   path: '/imports/:jobId/execute',
   summary: 'Import the rows',
+  description:
+    '`If-Match` with the tag of the dry-run, or of the confirmed mappings, imports what was checked, and nothing that was ' +
+    'mapped since.',
   access: executeImports,
   params: byJob,
   body: ImportOptions.nullish(),
   success: { status: 202, body: ImportJobResponse },
-  problems: ['import-job-not-found', 'import-in-wrong-state', 'stale-version'],
+  problems: ['import-job-not-found', 'import-in-wrong-state'],
   rateLimitClass: 'expensive',
+  ifMatch: true,
 });
 
 export const watchImport = endpoint({

@@ -124,6 +124,7 @@ export const dataExchangeExamples: Record<string, unknown> = {
   DraftImportMappingsResponse: {
     mappings: [{ sourceColumn: 'resource', targetProperty: 'resourceName', confidence: 'Manual' }],
     options: { mode: 'insert', onError: 'abort' },
+    concurrencyStamp: '3',
   },
   ConfirmImportMappingsRequest: {
     mappings: [

@@ -221,7 +221,8 @@ export const ImportJobResponse = z
     }),
     modifiedBy: z.string().nullable(),
     concurrencyStamp: z.string().meta({
-      description: 'Another one after each of these changes; confirming mappings can name it',
+      description:
+        'Another one after each of these changes; in quotes it is the tag that `If-Match` of mappings and execution can name',
     }),
     undoStatus: z
       .enum(ImportUndoStatus)
@@ -339,6 +340,9 @@ export const DraftImportMappingsResponse = z
   .object({
     mappings: z.array(ImportColumnMapping).meta({ description: 'Those that were kept or confirmed last' }),
     options: z.object({ mode: z.enum(ImportMode), onError: z.enum(OnError) }),
+    concurrencyStamp: z
+      .string()
+      .meta({ description: 'That of the job; in quotes it is the tag for `If-Match`' }),
   })
   .meta({ id: 'DraftImportMappingsResponse' });
 

@@ -132,6 +132,7 @@ export const putLocalizationOverride = endpoint({
   problems: ['override-store-missing', 'stale-version', 'quota-exceeded'],
   etag: true,
   ifMatch: true,
+  ifNoneMatch: true,
   atRoot: true,
 });
 

@@ -74,6 +74,11 @@ export const sharedParameters: Json = {
   IfMatch: headerParameter('If-Match', 'Changes only the version that was read, such as `"3"`.', {
     type: 'string',
   }),
+  IfNothingMatches: headerParameter(
+    'If-None-Match',
+    '`*` creates, and replaces nothing that is there already.',
+    { type: 'string' },
+  ),
   IfNoneMatch: headerParameter(
     'If-None-Match',
     'Responds with 304 when this version, such as `"3"`, is still the current one.',

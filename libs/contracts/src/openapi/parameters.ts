@@ -15,6 +15,7 @@ export function parametersOf(endpoint: Endpoint, schemas: SchemaCollection): Jso
   });
   const shared = [
     endpoint.ifMatch && 'IfMatch',
+    endpoint.ifNoneMatch && 'IfNothingMatches',
     method === 'GET' && endpoint.etag && 'IfNoneMatch',
     endpoint.ranges && 'Range',
     endpoint.ranges && 'IfRange',

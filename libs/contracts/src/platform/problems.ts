@@ -124,7 +124,7 @@ export const platformProblems = defineProblems({
     kind: 'conflict',
     title: 'Changed meanwhile',
     explanation:
-      'The version in `If-Match`, or a `formerValue`, is not the current one: the resource was changed since you read it. Read it again and repeat your change.',
+      'The version in `If-Match`, or a `formerValue`, is not the current one, or what `If-None-Match: *` was to create is there: the resource was changed since you read it. Read it again and repeat your change.',
   },
 });
 

@@ -165,6 +165,7 @@ const putTemplate = endpoint({
   alternatives: [{ status: 201, body: TemplateDetail }],
   etag: true,
   ifMatch: true,
+  ifNoneMatch: true,
 });
 
 const deleteTemplate = endpoint({

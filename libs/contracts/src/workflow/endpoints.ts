@@ -195,6 +195,7 @@ const putDefinition = endpoint({
   ],
   etag: true,
   ifMatch: true,
+  ifNoneMatch: true,
 });
 
 const validateDefinition = endpoint({
