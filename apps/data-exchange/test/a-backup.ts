@@ -4,9 +4,9 @@ const TABLES = `
   SELECT c.relname AS name, (
     SELECT string_agg(quote_ident(a.attname), ', ') FROM pg_attribute AS a
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns
-  FROM pg_class AS c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'`;
+  FROM pg_class AS c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND c.relname ~ '^(import|exchange|article)'`;
 
-/** Backs up what is in a database now; what is returned restores it. */
+/** Backs up the imports and articles that are in a database now; what is returned restores them. Nothing else has locks of these. */
 export async function backUp(admin: Client): Promise<() => Promise<void>> {
   const { rows: tables } = await admin.query<{ name: string; columns: string }>(TABLES);
   const contents: { table: string; columns: string; rows: string }[] = [];
