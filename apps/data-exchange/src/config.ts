@@ -41,7 +41,7 @@ export const DataExchangeConfig = z.object({
     'Bytes of keys that a tenant may have in the database while its large files are imported.',
   ),
   EXCHANGE_TENANT_JOBS_MAX: positiveInteger(500).describe(
-    'Unfinished imports and exports that a tenant may have.',
+    'Unfinished imports, exports and undos of imports that a tenant may have.',
   ),
   EXCHANGE_DRY_RUNS_MAX: positiveInteger(4).describe(
     'Dry-runs at the same time, each with a transaction of the data owner; a tenant has at most as many as are free.',

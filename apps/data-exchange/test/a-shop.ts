@@ -18,6 +18,7 @@ import { createPool } from '@plinth/runtime/postgres/postgres';
 import { TEST_KEYS } from '@plinth/testing/http';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { Client, escapeLiteral } from 'pg';
+import { backUp } from './a-backup';
 
 const migrations = join(__dirname, '../../../libs/exchange/migrations');
 const ownerTables = readdirSync(migrations)
@@ -114,6 +115,7 @@ export async function startShop(moreDefinitions: readonly ExchangeDefinition[] =
     rows: async (tenantId: string): Promise<{ code: string; title: string }[]> =>
       (await admin.query('SELECT * FROM article WHERE tenant_id = $1 ORDER BY code', [tenantId])).rows,
     query: (text: string, values: unknown[] = []) => admin.query(text, values),
+    backUp: () => backUp(admin),
     /** From now on a batch that adds an article with this code waits before it, until what is returned is called. Once for a shop. */
     hold: async (code: string): Promise<() => Promise<void>> => {
       const holder = new Client(database.adminUrl);

@@ -2,8 +2,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { unavailable } from '@plinth/kernel/problem';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import { unrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import { aCaller } from '@plinth/testing/http';
+import { cleanUp, cleanUpInterruptedFiles } from '../src/app/clean-up';
 import { runExport } from '../src/app/run-export';
 import { startDataExchange, type DataExchange } from './start-data-exchange';
 
@@ -28,6 +31,26 @@ function lateStore(blobs: BlobStore) {
     return blobs.put(key, Readable.from([bytes]));
   };
   return { blobs: { ...blobs, put }, taken: taken.promise, release: released.resolve };
+}
+
+/** A store that stores a file and is away then, also when it is asked to delete files, as often as this. */
+function brieflyAway(blobs: BlobStore, deletions: number): BlobStore {
+  const away = { put: 1, delete: deletions };
+  const require = (method: keyof typeof away) => {
+    if (away[method]-- > 0) throw unavailable('The blob store does not respond.');
+  };
+  return {
+    ...blobs,
+    async put(key, content) {
+      const stored = await blobs.put(key, content);
+      require('put');
+      return stored;
+    },
+    async delete(key) {
+      require('delete');
+      await blobs.delete(key);
+    },
+  };
 }
 
 /** Reads a stream of events as far as it has to, and then on from there. */
@@ -118,4 +141,36 @@ describe('an export', () => {
     expect(Number(headers.get('content-length'))).toBe(Buffer.byteLength('\ufeffCode\r\nA\r\nB\r\n'));
     expect(readdirSync(join(exchange.folder, caller.tenantId, 'exports'))).toHaveLength(1);
   });
+
+  it.each([1, 2])(
+    'leaves no file for ever where the blob store was away while runs followed each other (%d deletions)',
+    async (deletions) => {
+      const caller = aCaller();
+      const { tenantId } = caller;
+      const http = exchange.as(caller);
+      const { body: job } = await http.post('/exports/jobs', {
+        definitionName: 'Shop.Articles',
+        format: 'csv',
+      });
+      const blobs = brieflyAway(exchange.blobs, deletions);
+      const deps = { ...exchange, blobs, unrecordedBlobs: unrecordedBlobs(exchange.db, blobs) };
+      const download = () => http.get(`/exports/jobs/${job.id}/download`);
+      const files = () => readdirSync(join(exchange.folder, tenantId, 'exports'));
+      // As an activity that fails is tried again.
+      let attempts = 0;
+      while ((await download()).status !== 200 && attempts++ < 5)
+        await runExport(deps, tenantId, job.id, new AbortController().signal).catch(() => undefined);
+      expect(attempts).toBeGreaterThan(1);
+      const later = (hours: number) => ({
+        ...deps,
+        clock: { now: () => new Date(Date.now() + hours * 3_600_000) },
+      });
+
+      await cleanUpInterruptedFiles(later(25));
+      expect(files()).toHaveLength(1);
+      expect((await download()).status).toBe(200);
+      await cleanUp(later(8 * 24));
+      expect(files()).toEqual([]);
+    },
+  );
 });

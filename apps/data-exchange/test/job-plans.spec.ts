@@ -135,6 +135,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await overdueJobs.list(at);
   await ranges.insert(tenantId, id, [wholeFile]);
   await ranges.get(tenantId, id, 0);
+  await ranges.countedBatches(tenantId, id);
   await keys.insert(tenantId, id, 0, 1, [
     [2, newId().replaceAll('-', '')],
     [3, newId().replaceAll('-', '')],
@@ -157,7 +158,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await keys.delete(tenantId, id);
 
   const undos = importUndoStore(db);
-  await undos.begin(tenantId, id, { caller, at });
+  await undos.begin(tenantId, id, { caller, at }, requireRoom);
   await undos.recordStart(tenantId, id, at);
   await overdueJobs.list(at);
   const kept = Array.from({ length: BATCH_ROWS }, (_, row) => ({
@@ -199,9 +200,11 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await overdueJobs.list(at);
   await exports.recordStart(tenantId, exportId, at);
   await exports.begin(tenantId, exportId, 'acme/exports/1');
+  await unrecorded.begin({ tenantId, key: 'acme/exports/1' });
   await exports.recordProgress(tenantId, exportId, { phase: 'WritingRows', rowsDone: 1 });
   const file = { blobKey: 'acme/exports/1', fileName: 'a.csv', sizeBytes: 1, sha256: '', rowCount: 1, at };
   await exports.complete(tenantId, exportId, file);
+  expect(await exports.isFileOfJob(tenantId, exportId, file.blobKey)).toBe(true);
   await exports.recordFileRemoval(tenantId, exportId, at);
 }
 

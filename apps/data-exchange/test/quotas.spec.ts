@@ -159,6 +159,33 @@ describe('what a tenant has stored and running', () => {
     };
     expect((await http.post('/exports/jobs', job)).status).toBe(429);
   });
+
+  it('has a quota of jobs, of which undos are some, and which refuses no retry of one', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const undo = (jobId: string, operationId?: string) =>
+      exchange.as({ ...caller, operationId }).post(`/imports/${jobId}/undo`);
+    const [first, second, third, fourth] = await Promise.all(
+      [1, 2, 3, 4].map(() => mappedImport(exchange, caller, 'code,title\nA,a\n')),
+    );
+    for (const id of [first!, second!, third!]) {
+      const executed = { status: 'Executing', executedAt: new Date() };
+      await exchange.imports.advance(tenantId, id, 'execute', executed);
+      await exchange.imports.finish(tenantId, id, { status: 'Completed', at: new Date() });
+    }
+
+    expect((await undo(first!, 'undo of the first')).status).toBe(202);
+    expect((await undo(second!)).status).toBe(202);
+    const refused = await undo(third!);
+
+    expect([refused.status, refused.body.quota]).toMatchObject([429, { name: 'exchange-jobs', used: 2 }]);
+    expect((await undo(first!, 'undo of the first')).status).toBe(202);
+    expect((await undo(first!)).body.type).toContain('import-already-undone');
+    expect((await exchange.as(caller).post(`/imports/${fourth}/execute`)).status).toBe(429);
+    // What was refused can be asked for once one of them has ended.
+    await exchange.undos.finish(tenantId, second!, { status: 'Undone', at: new Date() });
+    expect((await undo(third!)).status).toBe(202);
+  });
 });
 
 describe('what a tenant keeps of its jobs', () => {

@@ -5,6 +5,7 @@ import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
+import { LostProgress } from '../src/domain/lost-progress';
 import { KEY_BYTES } from '../src/store/key-quota';
 import { keyStore, type RowKey } from '../src/store/key-store';
 import { mappedImport, reportOf, startDataExchange, type DataExchange } from './start-data-exchange';
@@ -149,6 +150,13 @@ describe('a large file that several workers import', () => {
       expect(await store.listDuplicates(tenantId, jobId, 1, 9)).toEqual([]);
     });
 
+    it('not compared where the database lost some of which it was told that they are read', async () => {
+      const { store, jobId, insert } = await keysOf();
+      await insert();
+      await expect(store.findDuplicates(tenantId, jobId, { batches: 2 })).rejects.toThrow(LostProgress);
+      expect(await store.findDuplicates(tenantId, jobId, { batches: 1 })).toBe(2);
+    });
+
     it('refused where the tenant has no room for them, or for those that are repeated', async () => {
       const full = await keysOf({ tryTake: () => false });
       await expect(full.insert()).rejects.toMatchObject({ kind: 'invalid' });
@@ -210,7 +218,7 @@ describe('a large file that several workers import', () => {
         await expect(finding).rejects.toMatchObject({ kind: 'too-large' });
 
         const unwanted = new AbortController();
-        const ended = store.findDuplicates(tenantId, jobId, unwanted.signal);
+        const ended = store.findDuplicates(tenantId, jobId, { signal: unwanted.signal });
         ended.catch(() => undefined);
         await waits(waiting);
         unwanted.abort();

@@ -11,7 +11,8 @@ import { DefaultLogger, Runtime } from '@temporalio/worker';
 import type { ImportPlan } from '../src/app/plan-import';
 import type { RangePlan } from '../src/app/split-into-ranges';
 import * as workflows from '../src/temporal/workflows/index';
-import { shortQueueOf, TOO_LONG } from '../src/temporal/workflows/task-queues';
+import { LOST_PROGRESS, TOO_LONG } from '../src/temporal/workflows/failure-types';
+import { shortQueueOf } from '../src/temporal/workflows/task-queues';
 
 const histories = join(__dirname, 'histories');
 const args = ['0198d1f0-0000-7000-8000-000000000001', '0198d1f0-0000-7000-8000-000000000002'];
@@ -37,12 +38,12 @@ const worksAtLast = () => {
     return true;
   };
 };
-/** Is too long for the first place that it gets. */
-const tooLongAtFirst = (result: unknown) => {
+/** Fails at first, with an error of this type. */
+const failsAtFirst = (type: string, result?: unknown) => {
   let attempts = 0;
   return async () => {
     if (attempts++ > 0) return result;
-    const failure = ApplicationFailure.nonRetryable('The file has too many rows.', TOO_LONG);
+    const failure = ApplicationFailure.nonRetryable('The file has too many rows.', type);
     throw Object.assign(failure, { stack: '' });
   };
 };
@@ -85,7 +86,17 @@ const stories: Record<string, Story> = {
   'execute-import.fails': anImport({ kind: 'at-once', isSmall: true }, { importAtOnce: fails }),
   'execute-import.moves-on': anImport(
     { kind: 'whole', isSmall: true },
-    { importRange: tooLongAtFirst(true), endImport: works },
+    { importRange: failsAtFirst(TOO_LONG, true), endImport: works },
+  ),
+  'execute-import.begins-anew': anImport(
+    { kind: 'ranges' },
+    {
+      readKeys: async () => 2,
+      findDuplicates: async () => 1,
+      importRange: async () => 2,
+      endImport: failsAtFirst(LOST_PROGRESS),
+    },
+    { count: 3, atOnce: 2, keysFirst: true },
   ),
   'execute-export.completes': { workflow: 'executeExport', args, activities: { runExport: works } },
   'execute-export.fails': {

@@ -68,7 +68,9 @@ async function record(
     const runStory = async () => {
       const handle = await client.workflow.start(workflow, { taskQueue, workflowId: newId(), args });
       await handle.result();
-      return temporal.api.history.v1.History.encode(await handle.fetchHistory()).finish();
+      // Of a workflow that began anew the run that did.
+      const first = client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId);
+      return temporal.api.history.v1.History.encode(await first.fetchHistory()).finish();
     };
     return await [worker, ...others].reduce(
       (inner, one) => () => one.runUntil(inner),

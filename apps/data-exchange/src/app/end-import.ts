@@ -2,6 +2,7 @@ import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import { Problem } from '@plinth/kernel/problem';
 import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
 import { finalStatus } from '../domain/import-job';
+import { LostProgress, requireStored } from '../domain/lost-progress';
 import { mayPass } from '../domain/problems';
 import { InterruptedReading } from '../formats/interrupted-reading';
 import type { ImportJob } from '../store/import-store';
@@ -25,17 +26,24 @@ export interface ImportToEnd {
   keysFirst: boolean;
   /** The workflow goes on elsewhere where it is too long for this place. */
   movesOn?: boolean;
+  /** How many batches of all ranges are counted, as far as the workflow was told. */
+  batches?: number;
 }
 
-/** Ends a job whose ranges are all imported, or that was cancelled. */
+/**
+ * Ends a job whose ranges are all imported, or that was cancelled.
+ * @throws LostProgress where the database does not say the same
+ */
 export async function endImport(
   dependencies: ImportDependencies,
-  { tenantId, jobId, isCancelled, keysFirst }: ImportToEnd,
+  { tenantId, jobId, isCancelled, keysFirst, batches }: ImportToEnd,
   signal: AbortSignal,
 ): Promise<void> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return;
-  const { imports, clock } = dependencies;
+  const { imports, ranges, clock } = dependencies;
+  if (isCancelled && run.job.cancelRequestedAt === null) throw new LostProgress('Nobody cancelled the job.');
+  requireStored('batches', await ranges.countedBatches(tenantId, jobId), batches);
   if (isCancelled) await countUpToSeal(dependencies, run, keysFirst, signal);
   const counts = countsOf(await imports.get(tenantId, jobId));
   if (isCancelled) {

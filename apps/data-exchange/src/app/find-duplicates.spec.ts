@@ -1,14 +1,15 @@
 import { findDuplicates } from './find-duplicates';
 
+const ids = { tenantId: 'tenant', jobId: 'job' };
 const job = (cancelRequestedAt: Date | null) => ({ status: 'Executing', cancelRequestedAt }) as never;
 
 describe('finding duplicate keys', () => {
   /** A statement that lasts until it is ended. */
   const lasting = () =>
     jest.fn(
-      (_tenantId: string, _jobId: string, signal?: AbortSignal) =>
+      (_tenantId: string, _jobId: string, { signal }: { signal: AbortSignal }) =>
         new Promise<void>((_, reject) => {
-          signal!.addEventListener('abort', () => reject(new Error('Connection terminated')));
+          signal.addEventListener('abort', () => reject(new Error('Connection terminated')));
         }),
     );
 
@@ -18,11 +19,11 @@ describe('finding duplicate keys', () => {
     const imports = { getState: async () => job(cancelRequestedAt) };
     const { signal } = new AbortController();
 
-    const finding = findDuplicates({ imports, keys } as never, 'tenant', 'job', signal, 1);
+    const finding = findDuplicates({ imports, keys } as never, ids, signal, 1);
     cancelRequestedAt = new Date();
 
-    await expect(finding).resolves.toBeUndefined();
-    await findDuplicates({ imports, keys } as never, 'tenant', 'job', signal);
+    await expect(finding).resolves.toBe(0);
+    await findDuplicates({ imports, keys } as never, ids, signal);
     expect(keys.findDuplicates).toHaveBeenCalledTimes(1);
   });
 
@@ -33,14 +34,14 @@ describe('finding duplicate keys', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     const { signal } = new AbortController();
 
-    const finding = findDuplicates({ imports: { getState }, keys } as never, 'tenant', 'job', signal, 1);
+    const finding = findDuplicates({ imports: { getState }, keys } as never, ids, signal, 1);
     await new Promise(setImmediate);
     jest.advanceTimersByTime(10);
     await new Promise(setImmediate);
     expect(getState).toHaveBeenCalledTimes(2);
 
     answer.resolve(job(new Date()));
-    await expect(finding).resolves.toBeUndefined();
+    await expect(finding).resolves.toBe(0);
     jest.useRealTimers();
   });
 
@@ -50,8 +51,7 @@ describe('finding duplicate keys', () => {
 
     const finding = findDuplicates(
       { imports: { getState: async () => job(null) }, keys } as never,
-      'tenant',
-      'job',
+      ids,
       activity.signal,
     );
     setImmediate(() => activity.abort());

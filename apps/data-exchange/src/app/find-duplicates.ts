@@ -4,22 +4,28 @@ import type { ImportDependencies } from './find-import-run';
 /** How often a job is asked whether it is cancelled. */
 const ASK_MILLISECONDS = 2_000;
 
+export interface ReadKeys {
+  tenantId: string;
+  jobId: string;
+  /** Of how many batches the keys are stored, as far as the workflow was told. */
+  keyBatches?: number | undefined;
+}
+
 /**
  * Finds the rows of a file that have duplicate keys, unless the job is cancelled before: what is left of its keys goes
- * when it ends.
+ * when it ends. Returns how many there are.
  */
 export async function findDuplicates(
   { imports, keys }: Pick<ImportDependencies, 'imports' | 'keys'>,
-  tenantId: string,
-  jobId: string,
+  { tenantId, jobId, keyBatches }: ReadKeys,
   signal: AbortSignal,
   askMilliseconds = ASK_MILLISECONDS,
-): Promise<void> {
+): Promise<number> {
   const isEnded = async () => {
     const { status, cancelRequestedAt } = await imports.getState(tenantId, jobId);
     return isFinal(status) || cancelRequestedAt !== null;
   };
-  if (await isEnded()) return;
+  if (await isEnded()) return 0;
   const ended = new AbortController();
   let isAsking = false;
   const ask = async () => {
@@ -31,9 +37,11 @@ export async function findDuplicates(
   };
   const asking = setInterval(() => void ask(), askMilliseconds);
   try {
-    await keys.findDuplicates(tenantId, jobId, AbortSignal.any([signal, ended.signal]));
+    const aborted = AbortSignal.any([signal, ended.signal]);
+    return await keys.findDuplicates(tenantId, jobId, { signal: aborted, batches: keyBatches });
   } catch (error) {
     if (!ended.signal.aborted) throw error;
+    return 0;
   } finally {
     clearInterval(asking);
   }

@@ -1,10 +1,11 @@
+import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { Definition } from '../domain/definition';
-import { isFinal, type RowCounts } from '../domain/import-job';
+import type { RowCounts } from '../domain/import-job';
 import { definitionNotFound } from '../domain/problems';
 import type { Owners } from '../grpc/owners';
 import type { ImportJob, ImportStore } from '../store/import-store';
@@ -35,14 +36,14 @@ export interface ImportRun {
   definition: Definition;
 }
 
-/** Returns undefined for a job that has ended, such as by another run. */
+/** Returns undefined for a job that has ended, such as by another run, or whose start a restored database does not know. */
 export async function findImportRun(
   { imports, owners }: Pick<ImportDependencies, 'imports' | 'owners'>,
   tenantId: string,
   jobId: string,
 ): Promise<ImportRun | undefined> {
   const job = await imports.get(tenantId, jobId);
-  if (isFinal(job.status)) return undefined;
+  if (job.status !== ImportJobStatus.Executing) return undefined;
   const definition = await owners.find(job.definitionName);
   if (!definition) throw definitionNotFound(job.definitionName);
   return { job, definition };

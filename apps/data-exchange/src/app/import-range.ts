@@ -1,4 +1,5 @@
 import { isFinal } from '../domain/import-job';
+import { requireStored } from '../domain/lost-progress';
 import { importForgotten, tooManyFailedRows } from '../domain/problems';
 import type { Duplicate } from '../store/key-store';
 import type { ImportRange } from '../store/range-store';
@@ -17,30 +18,37 @@ export interface RangeToImport {
   isWhole?: boolean;
   /** The workflow goes on elsewhere where it is too long for this place. */
   movesOn?: boolean;
+  /** How many rows of the file have duplicate keys, as far as the workflow was told. */
+  duplicates?: number;
 }
 
 /**
  * Imports the rows of a range. It can be interrupted anywhere and run again, also beside another run that only seems
- * dead: batches are applied once by the owner and counted once here. Returns whether to continue the job.
+ * dead: batches are applied once by the owner and counted once here. Returns how many batches of the range are counted, or
+ * false where the job does not go on; a version before returned true for those that do.
+ * @throws LostProgress where the database has not what the workflow was told
  */
 export async function importRange(
   dependencies: ImportDependencies,
-  { tenantId, jobId, range: number, keysFirst }: RangeToImport,
+  { tenantId, jobId, range: number, keysFirst, duplicates }: RangeToImport,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<number | boolean> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run || run.job.cancelRequestedAt !== null) return false;
+  requireStored('duplicate keys', run.job.duplicateRows, duplicates);
   const range = await dependencies.ranges.get(tenantId, jobId, number);
+  let { lastBatch } = range;
   let isCancelled = false;
   let hasRoom = true;
   const end = await sendRange(dependencies, { run, range, keysFirst, signal }, (batch) => {
     ({ isCancelled } = batch);
+    lastBatch = batch.number;
     hasRoom &&= batch.hasRoom;
     return !isCancelled && hasRoom && batch.isWhole;
   });
   // What is counted stays: rows that are imported, and the report of those that failed.
   if (!hasRoom) throw tooManyFailedRows();
-  if (end !== 'sealed') return !isCancelled;
+  if (end !== 'sealed') return isCancelled ? false : lastBatch;
   const { status, cancelRequestedAt } = await dependencies.imports.get(tenantId, jobId);
   // What ends a job has its ranges sealed. Of one that goes on the owner has forgotten what it imported.
   if (!isFinal(status) && cancelRequestedAt === null) throw importForgotten();

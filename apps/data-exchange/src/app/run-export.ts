@@ -5,6 +5,7 @@ import { ID_PROPERTY } from '@plinth/exchange/definition';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
+import type { UnrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import { collectBuffersEvery } from '@plinth/runtime/process/garbage-collection';
 import { exportBlobKey, exportFileName } from '../domain/export-job';
 import { hasRoomForFiles, type TenantQuota } from '../domain/tenant-quota';
@@ -25,6 +26,7 @@ export interface ExportDependencies {
   clock: Clock;
   config: TenantQuota;
   usage: TenantUsageStore;
+  unrecordedBlobs: UnrecordedBlobs;
 }
 
 const PROGRESS_MILLISECONDS = 1_000;
@@ -40,7 +42,7 @@ export async function runExport(
   jobId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { exports, owners, blobs, clock, config, usage } = dependencies;
+  const { exports, owners, blobs, unrecordedBlobs, clock, config, usage } = dependencies;
   const blobKey = exportBlobKey(tenantId, jobId, newId());
   const job = await exports.begin(tenantId, jobId, blobKey);
   if (!job) return;
@@ -52,11 +54,16 @@ export async function runExport(
   const definition = await owners.find(job.definitionName);
   if (!definition) throw definitionNotFound(job.definitionName);
 
+  // The job names the file of its last run only; what another one left is known by this.
+  const blob = { tenantId, key: blobKey };
+  await unrecordedBlobs.begin(blob);
+
   const progress: ExportProgress = { phase: ExportPhase.WritingRows, rowsDone: 0 };
   const stop = new AbortController();
   const ended = new AbortController();
   void recordProgress(exports, job, progress, stop, ended.signal);
   const stopped = AbortSignal.any([signal, stop.signal]);
+  let isFileOfJob = false;
   const rows = counted(receiveJobRows(dependencies, job, definition, stopped), progress);
   try {
     const stored = await blobs.put(
@@ -65,13 +72,15 @@ export async function runExport(
     );
     const fileName = exportFileName(job);
     const file = { ...stored, blobKey, fileName, rowCount: progress.rowsDone, at: clock.now() };
-    // Another run was started meanwhile, or the job has ended: nobody asks for this file.
-    if (!(await exports.complete(tenantId, jobId, file))) await blobs.delete(blobKey);
+    isFileOfJob = await exports.complete(tenantId, jobId, file);
   } catch (error) {
     if (!(error instanceof ExportCancelled)) throw error;
     await exports.fail(tenantId, jobId, CANCELLED, clock.now());
   } finally {
     ended.abort();
+    // Another run may have been started meanwhile, or have ended the job: nobody asks for this file.
+    if (!isFileOfJob)
+      await unrecordedBlobs.abandon(blob, () => exports.isFileOfJob(tenantId, jobId, blobKey));
   }
 }
 

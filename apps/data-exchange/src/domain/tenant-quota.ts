@@ -53,7 +53,7 @@ export function requireRoomForFiles(
 }
 
 /**
- * Refuses a tenant that has too many unfinished jobs. @param unfinishedJobs imports and exports that run or wait to run
+ * Refuses a tenant that has too many unfinished jobs. @param unfinishedJobs imports, exports and undos that run or wait to run
  * @throws Problem `quota-exceeded`.
  */
 export function requireRoomForJob(quota: TenantQuota, unfinishedJobs: number): void {
@@ -61,7 +61,7 @@ export function requireRoomForJob(quota: TenantQuota, unfinishedJobs: number): v
   if (unfinishedJobs < limit) return;
   throw quotaExceeded({
     quota: 'exchange-jobs',
-    what: 'unfinished imports and exports',
+    what: 'unfinished imports, exports and undos',
     limit,
     used: unfinishedJobs,
     retryAfterSeconds: RETRY_MINUTE_SECONDS,

@@ -12,6 +12,7 @@ import {
   importNotUndoable,
   importNotUndone,
 } from '../domain/problems';
+import { requireRoomForJob } from '../domain/tenant-quota';
 import type { ImportUndo } from '../store/import-undo-store';
 import { toUndoResponse } from './import-undo-response';
 
@@ -48,7 +49,10 @@ export function mountImportUndo(
       if (!definition) throw definitionNotFound(job.definitionName);
       if (!definition.undoable) throw importNotUndoable(definition.name);
       await starter.requireReady();
-      const undo = await undos.begin(tenantId, job.id, { caller: starterOf(caller), at: clock.now() });
+      const by = { caller: starterOf(caller), at: clock.now() };
+      const undo = await undos.begin(tenantId, job.id, by, (unfinishedJobs) =>
+        requireRoomForJob(config, unfinishedJobs),
+      );
       await starter.startUndo({ tenantId, id: job.id, requestedAt: undo.requestedAt });
       return undo;
     };

@@ -2,6 +2,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import { ExportPhase, type ExportFormat } from '@plinth/contracts/data-exchange/shapes';
 import type { Caller } from '@plinth/kernel/caller';
+import { recordBlob } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import {
@@ -70,8 +71,13 @@ export interface ExportStore extends JobRetention {
    */
   begin(tenantId: string, id: string, blobKey: string): Promise<ExportJob | undefined>;
   recordProgress(tenantId: string, id: string, progress: ExportProgress): Promise<{ isCancelled: boolean }>;
-  /** Ends the job with the file of the run that was started last; returns whether this is the file of the job. */
+  /**
+   * Ends the job with the file of the run that was started last, which was begun as an unrecorded one; returns whether this is
+   * the file of the job.
+   */
   complete(tenantId: string, id: string, file: WrittenFile): Promise<boolean>;
+  /** Whether the job ended with the file under this key. */
+  isFileOfJob(tenantId: string, id: string, blobKey: string): Promise<boolean>;
   fail(tenantId: string, id: string, reason: string, at: Date): Promise<void>;
   /** A repeated operation finds that it is done. @throws Problem `export-already-ended`. */
   cancel(operation: Operation, id: string, at: Date): Promise<void>;
@@ -96,17 +102,22 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       if (!row) throw exportJobNotFound(id);
       return toState(row);
     });
+  const isFileOfJob: ExportStore['isFileOfJob'] = async (tenantId, id, blobKey) => {
+    const state = await getState(tenantId, id);
+    return state.status === 'Completed' && state.blobKey === blobKey;
+  };
   /** Changes a job that has not ended, and publishes when that ends it; returns whether it changed. */
   const changeRunning = async (
     tenantId: string,
     id: string,
     data: Prisma.ExportJobUpdateManyMutationInput,
-    { operation, ...run }: { blobKey?: string; operation?: Operation } = {},
+    { operation, blobKey }: { blobKey?: string; operation?: Operation } = {},
   ): Promise<boolean> => {
-    const where = { tenantId, id, status: { in: RUNNING }, ...run };
+    const where = { tenantId, id, status: { in: RUNNING }, ...(blobKey === undefined ? {} : { blobKey }) };
     return db.inTenant(tenantId, async (tx) => {
       const { count } = await tx.exportJob.updateMany({ where, data });
       if (count > 0 && operation) await recordOperation(tx, operation, null);
+      if (count > 0 && blobKey !== undefined) await recordBlob(tx, { tenantId, key: blobKey });
       if (count > 0 && data.completedAt) {
         const job = await tx.exportJob.findUniqueOrThrow({ where: { tenantId_id: { tenantId, id } } });
         await publishExportFinished(tx, toJob(job));
@@ -119,6 +130,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     ...jobRecords(db, (tx) => tx.exportJob),
     ...jobRetention(db, (tx) => tx.exportJob, { status: { notIn: RUNNING }, fileRemovedAt: { not: null } }),
     getState,
+    isFileOfJob,
 
     recordFileRemoval: async (tenantId, id, at) => {
       const data = { fileRemovedAt: at, request: {}, caller: {} };
@@ -179,9 +191,9 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
         rowsDone: rowCount,
         completedAt: at,
       };
-      if (await changeRunning(tenantId, id, completed, { blobKey })) return true;
-      const state = await getState(tenantId, id);
-      return state.status === 'Completed' && state.blobKey === blobKey;
+      return (
+        (await changeRunning(tenantId, id, completed, { blobKey })) || isFileOfJob(tenantId, id, blobKey)
+      );
     },
 
     async fail(tenantId, id, reason, at) {

@@ -9,6 +9,7 @@ import { publishImportUndone } from '../events/published';
 import { importAlreadyUndone } from '../domain/problems';
 import type { ImportUndo as ImportUndoRow, Prisma } from '../generated/client';
 import { jobRecords } from './job-records';
+import { countUnfinishedJobs } from './tenant-usage-store';
 
 export type ImportUndo = Omit<ImportUndoRow, 'caller' | 'lastWrite' | 'status'> & {
   status: ImportUndoStatus;
@@ -36,8 +37,16 @@ export interface ImportUndoStore {
   find(tenantId: string, jobId: string): Promise<ImportUndo | undefined>;
   /** How far the undos of these imports are, of those that have one. */
   statuses(tenantId: string, jobIds: readonly string[]): Promise<Map<string, ImportUndoStatus>>;
-  /** Begins an undo, or continues one that failed. @throws Problem `import-already-undone`. */
-  begin(tenantId: string, jobId: string, by: { caller: Caller; at: Date }): Promise<ImportUndo>;
+  /**
+   * Begins an undo, or continues one that failed. @param requireRoom throws where there is none
+   * @throws Problem `import-already-undone`.
+   */
+  begin(
+    tenantId: string,
+    jobId: string,
+    by: { caller: Caller; at: Date },
+    requireRoom?: (unfinishedJobs: number) => void,
+  ): Promise<ImportUndo>;
   /** Counts a write and stores its kept rows, once however often it is repeated. Writes come in descending order. */
   countWrite(tenantId: string, jobId: string, write: UndoneWrite): Promise<void>;
   /** Ends an undo; later attempts change nothing. */
@@ -74,8 +83,9 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
         return new Map(rows.map(({ jobId, status }) => [jobId, status as ImportUndoStatus]));
       }),
 
-    async begin(tenantId, jobId, { caller, at }) {
+    async begin(tenantId, jobId, { caller, at }, requireRoom) {
       return db.inTenant(tenantId, async (tx) => {
+        if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
         const begun = await tx.$executeRawUnsafe(BEGIN, tenantId, jobId, JSON.stringify(caller), at);
         const key = { tenantId_jobId: { tenantId, jobId } };
         const undo = toUndo(await tx.importUndo.findUniqueOrThrow({ where: key }));

@@ -2,6 +2,7 @@ import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { QueryConfig } from 'pg';
+import { requireStored } from '../domain/lost-progress';
 import { duplicatesNotFound, tooManyKeys, tooManyKeysInFile } from '../domain/problems';
 import { DUPLICATE_BYTES, KEY_BYTES } from './key-quota';
 
@@ -26,10 +27,17 @@ export interface KeyStore {
   /** The last batch of a range whose keys are stored. */
   lastBatch(tenantId: string, jobId: string, range: number): Promise<number>;
   /**
-   * Finds the rows with duplicate keys, and deletes the keys. When `signal` aborts, the statement ends.
-   * @throws Problem that does not pass where that takes more than it may
+   * Finds the rows with duplicate keys, and deletes the keys. When `signal` aborts, the statement ends. Returns how many rows
+   * there are, also where they were found before.
+   * @param options.batches of so many batches at least the keys have to be stored
+   * @throws Problem that does not pass where that takes more than it may; LostProgress where there are fewer batches, as
+   *   also where nobody learned that the duplicates were found, and the keys are gone
    */
-  findDuplicates(tenantId: string, jobId: string, signal?: AbortSignal): Promise<void>;
+  findDuplicates(
+    tenantId: string,
+    jobId: string,
+    options?: { signal?: AbortSignal; batches?: number | undefined },
+  ): Promise<number>;
   /** The duplicates among rows of the file, both ends included. */
   listDuplicates(tenantId: string, jobId: string, firstRow: number, lastRow: number): Promise<Duplicate[]>;
   delete(tenantId: string, jobId: string): Promise<void>;
@@ -76,9 +84,9 @@ export function keyStore(
       return row?.last ?? 0;
     },
 
-    async findDuplicates(tenantId, jobId, signal) {
+    async findDuplicates(tenantId, jobId, { signal, batches } = {}) {
       const job = [tenantId, jobId];
-      await inTenantConnection(pool, tenantId, async (connection) => {
+      return inTenantConnection(pool, tenantId, async (connection) => {
         await connection.query(LONG_STATEMENTS);
         const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         let cancelled: Promise<unknown> | undefined;
@@ -89,15 +97,18 @@ export function keyStore(
         signal?.addEventListener('abort', cancel, { once: true });
         try {
           signal?.throwIfAborted();
-          const counted = await connection.query<{ keys: number }>(long(COUNT_KEYS, job));
-          if (counted.rows[0]!.keys > keysMax) throw tooManyKeysInFile(keysMax);
+          const counted = await connection.query<StoredKeys>(long(COUNT_KEYS, job));
+          const stored = counted.rows[0]!;
+          requireStored('batches of keys', stored.batches, batches);
+          if (stored.keys > keysMax) throw tooManyKeysInFile(keysMax);
           signal?.throwIfAborted();
           const { rowCount } = await connection.query(long(FIND_DUPLICATES, job));
           signal?.throwIfAborted();
           const found = rowCount ?? 0;
           if (found > 0 && !quota.tryTake(tenantId, found * DUPLICATE_BYTES)) throw tooManyKeys();
-          if (found > 0) await connection.query(ADD_DUPLICATES, [...job, found]);
           await connection.query(long('DELETE FROM import_key WHERE tenant_id = $1 AND job_id = $2', job));
+          const added = await connection.query<{ duplicates: number }>(ADD_DUPLICATES, [...job, found]);
+          return added.rows[0]?.duplicates ?? 0;
         } catch (error) {
           throw !signal?.aborted && isBeyondLimits(error) ? duplicatesNotFound(error) : error;
         } finally {
@@ -145,12 +156,19 @@ const long = (text: string, values: unknown[]): QueryConfig =>
 const isBeyondLimits = (error: unknown): boolean =>
   ['57014', '53400'].includes(String((error as { code?: unknown }).code));
 
+interface StoredKeys {
+  keys: number;
+  batches: number;
+}
+
 const COUNT_KEYS = `
-  SELECT coalesce(sum(cardinality(hashes)), 0)::float8 AS keys FROM import_key WHERE tenant_id = $1 AND job_id = $2`;
+  SELECT coalesce(sum(cardinality(hashes)), 0)::float8 AS keys, count(*)::int AS batches
+  FROM import_key WHERE tenant_id = $1 AND job_id = $2`;
 
 /** To those found before, whose keys are deleted: where nobody learned of that, it is repeated and finds none. */
 const ADD_DUPLICATES = `
-  UPDATE import_job SET duplicate_rows = duplicate_rows + $3 WHERE tenant_id = $1 AND id = $2`;
+  UPDATE import_job SET duplicate_rows = duplicate_rows + $3 WHERE tenant_id = $1 AND id = $2
+  RETURNING duplicate_rows AS duplicates`;
 
 const FORGET_DUPLICATES = `
   UPDATE import_job SET duplicate_rows = 0 WHERE tenant_id = $1 AND id = $2 AND duplicate_rows > 0`;

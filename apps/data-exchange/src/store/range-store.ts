@@ -1,4 +1,5 @@
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { LostProgress } from '../domain/lost-progress';
 import type { FileRange } from '../formats/record-index';
 import type { Prisma } from '../generated/client';
 import { bytesOfParts, insertFailedParts } from './failed-row-store';
@@ -18,7 +19,10 @@ export interface RangeStore {
   list(tenantId: string, jobId: string): Promise<ImportRange[]>;
   /** Under which numbers the owner knows the ranges of a job; the rows of a job that was not split are one range. */
   numbers(tenantId: string, jobId: string): Promise<number[]>;
+  /** @throws LostProgress where the job has no such range any more */
   get(tenantId: string, jobId: string, number: number): Promise<ImportRange>;
+  /** How many batches of all ranges of a job are counted. */
+  countedBatches(tenantId: string, jobId: string): Promise<number>;
   /**
    * Counts a batch of a range, once however often it is repeated, and stores its failed rows.
    * Returns whether the job was cancelled, and the bytes of the failed rows that were stored.
@@ -47,6 +51,11 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
   return {
     list,
 
+    async countedBatches(tenantId, jobId) {
+      const stored = await list(tenantId, jobId);
+      return stored.reduce((sum, { lastBatch }) => sum + lastBatch, 0);
+    },
+
     async numbers(tenantId, jobId) {
       const stored = await list(tenantId, jobId);
       return stored.length > 0 ? stored.map(({ number }) => number) : [0];
@@ -63,7 +72,7 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
 
     async get(tenantId, jobId, number) {
       const range = (await list(tenantId, jobId)).find((candidate) => candidate.number === number);
-      if (!range) throw new Error(`The job ${jobId} has no range ${number}.`);
+      if (!range) throw new LostProgress(`The job ${jobId} has no range ${number}.`);
       return range;
     },
 

@@ -42,6 +42,7 @@ export async function countUnfinishedJobs(tx: Prisma.TransactionClient, tenantId
   await lockUntilCommit(tx, `${tenantId}/jobs`);
   const [row] = await tx.$queryRaw<{ jobs: bigint }[]>`
     SELECT (SELECT count(*) FROM import_job WHERE tenant_id = ${tenantId}::uuid AND status = 'Executing')
+         + (SELECT count(*) FROM import_undo WHERE tenant_id = ${tenantId}::uuid AND status = 'Undoing')
          + (SELECT count(*) FROM export_job
             WHERE tenant_id = ${tenantId}::uuid AND status NOT IN ('Completed', 'Failed')) AS jobs`;
   return Number(row!.jobs);

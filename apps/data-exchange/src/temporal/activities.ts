@@ -12,12 +12,14 @@ import { runExport, type ExportDependencies } from '../app/run-export';
 import { splitIntoRanges, type SplitDependencies } from '../app/split-into-ranges';
 import { RowBudget, TooLong } from '../app/row-budget';
 import { failUndo, undoImport, type UndoDependencies } from '../app/undo-import';
+import { LostProgress } from '../domain/lost-progress';
 import type { KeyStore } from '../store/key-store';
 import type { RangeStore } from '../store/range-store';
 import { Attempt } from './attempt';
 import { CRASHES_OF_JOB, failureOf, isForOthers, processesEnded } from './job-failure';
 import { isShareRefusal, Neighbours, WorkerShares } from './worker-shares';
-import { isShortQueue, TOO_LONG } from './workflows/task-queues';
+import { LOST_PROGRESS, TOO_LONG } from './workflows/failure-types';
+import { isShortQueue } from './workflows/task-queues';
 
 /** The id of a workflow begins with the id of its job. */
 const JOB_ID_LENGTH = 36;
@@ -84,8 +86,8 @@ export const createActivities = ({
       runWhole(tenantId, (signal) => importInSingleTransaction(withBudget(movesOn), tenantId, jobId, signal)),
     readKeys: (range: RangeToImport) =>
       runPart(range.tenantId, (signal) => readKeys(dependencies, range, signal)),
-    findDuplicates: (tenantId: string, jobId: string) =>
-      runWhole(tenantId, (signal) => findDuplicates(dependencies, tenantId, jobId, signal)),
+    findDuplicates: (tenantId: string, jobId: string, keyBatches?: number) =>
+      runWhole(tenantId, (signal) => findDuplicates(dependencies, { tenantId, jobId, keyBatches }, signal)),
     importRange: (range: RangeToImport) => {
       const work = (signal: AbortSignal) => importRange(withBudget(range.movesOn), range, signal);
       return range.isWhole ? runWhole(range.tenantId, work) : runPart(range.tenantId, work);
@@ -139,6 +141,10 @@ async function runAttempt<Result>(log: Log, attempt: Attempt, work: () => Promis
     attempt.noteFailure({ isForOthers: isCancelled || isShareRefusal(error) || isForOthers(problem) });
     if (isCancelled || error instanceof ApplicationFailure) throw error;
     if (error instanceof TooLong) throw ApplicationFailure.nonRetryable(error.message, TOO_LONG);
+    if (error instanceof LostProgress) {
+      log.warn({ err: error, ...note }, `${info.activityType}: the database lost progress of the job`);
+      throw ApplicationFailure.nonRetryable(error.message, LOST_PROGRESS);
+    }
     if (!problem || problem.kind === 'internal') {
       log.error({ err: error, ...note }, `${info.activityType} failed`);
       throw failureOf(undefined, attempt.number);

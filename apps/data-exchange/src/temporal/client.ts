@@ -66,7 +66,8 @@ export function jobStarter({
       await client.workflow.start(workflow, {
         taskQueue: config.EXCHANGE_TASK_QUEUE,
         workflowId,
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+        // One that ended says nothing of the job, which a restored database may have unfinished; one that runs is refused.
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
         // Its own steps too, or a job would begin behind the steps of all jobs of another tenant.
         priority: { fairnessKey: tenantId },
         args: [tenantId, id],

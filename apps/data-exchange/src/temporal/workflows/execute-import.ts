@@ -1,22 +1,27 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  continueAsNew,
   proxyActivities,
   workflowInfo,
   type ActivityInterfaceFor,
 } from '@temporalio/workflow';
 import type { RangePlan } from '../../app/split-into-ranges';
 import type { Activities } from '../activities';
+import { LOST_PROGRESS, TOO_LONG } from './failure-types';
 import { endedItsProcesses, reasonOf } from './reason';
 import { runWithConcurrency } from './run-with-concurrency';
-import { shortQueueOf, TOO_LONG } from './task-queues';
+import { shortQueueOf } from './task-queues';
 import { workOptions } from './work-options';
 
 type Long = ActivityInterfaceFor<Activities>;
 
 const wholeFile: RangePlan = { count: 1, atOnce: 1, keysFirst: false };
 
-/** Imports a mapped upload. A retry continues after the last batch that is committed and counted. */
+/**
+ * Imports a mapped upload. A retry continues after the last batch that is committed and counted. What is done the database
+ * says, which may know less by now than this workflow was told, and is told that in turn.
+ */
 export async function executeImport(tenantId: string, jobId: string): Promise<void> {
   const { taskQueue } = workflowInfo();
   const options = workOptions(tenantId);
@@ -27,7 +32,7 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
   /** What turns out to be long does not hold up others there: a small workbook may have very many rows. */
   const onShort: typeof onLong = (work) =>
     work(short).catch((error: unknown) => {
-      if (!isTooLong(error)) throw error;
+      if (!isFailure(error, TOO_LONG)) throw error;
       return work(long);
     });
   const movesOn = true;
@@ -36,20 +41,26 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
     { count, atOnce: concurrency, keysFirst }: RangePlan,
     run = onLong,
   ): Promise<void> => {
+    let keyBatches = 0;
+    let duplicates = 0;
     if (keysFirst) {
       await runWithConcurrency(count, concurrency, async (range) => {
-        await long.readKeys({ tenantId, jobId, range, keysFirst });
+        keyBatches += numberOf(await long.readKeys({ tenantId, jobId, range, keysFirst }));
         return true;
       });
-      await long.findDuplicates(tenantId, jobId);
+      duplicates = numberOf(await long.findDuplicates(tenantId, jobId, keyBatches));
     }
-    const isComplete = await runWithConcurrency(count, concurrency, (range) =>
-      run(({ importRange }) =>
-        importRange({ tenantId, jobId, range, keysFirst, isWhole: count === 1, movesOn }),
-      ),
-    );
+    const isWhole = count === 1;
+    let batches = 0;
+    const isComplete = await runWithConcurrency(count, concurrency, async (range) => {
+      const imported = await run(({ importRange }) =>
+        importRange({ tenantId, jobId, range, keysFirst, isWhole, movesOn, duplicates }),
+      );
+      batches += numberOf(imported);
+      return imported !== false;
+    });
     // The rows that a cancelled job did not import are counted, which takes as long as its file.
-    const end = { tenantId, jobId, isCancelled: !isComplete, keysFirst, movesOn };
+    const end = { tenantId, jobId, isCancelled: !isComplete, keysFirst, movesOn, batches };
     await (isComplete ? onShort : run)(({ endImport }) => endImport(end));
   };
 
@@ -60,12 +71,14 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
     if (plan.kind === 'whole') await importRanges(wholeFile, run);
     if (plan.kind === 'ranges') await importRanges(await long.cutFile(tenantId, jobId));
   } catch (error) {
+    if (isFailure(error, LOST_PROGRESS)) await continueAsNew<typeof executeImport>(tenantId, jobId);
     const isSuspect = endedItsProcesses(error);
     await onShort((to) => to.failImport(tenantId, jobId, reasonOf(error), movesOn, isSuspect));
   }
 }
 
-const isTooLong = (error: unknown): boolean =>
-  error instanceof ActivityFailure &&
-  error.cause instanceof ApplicationFailure &&
-  error.cause.type === TOO_LONG;
+const isFailure = (error: unknown, type: typeof TOO_LONG | typeof LOST_PROGRESS): boolean =>
+  error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === type;
+
+/** Activities of a version before tell no numbers. */
+const numberOf = (count: unknown): number => (typeof count === 'number' ? count : 0);

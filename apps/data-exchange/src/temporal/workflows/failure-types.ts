@@ -1,0 +1,5 @@
+/** The type of the failure of a short activity that must go on as a long one. */
+export const TOO_LONG = 'TooLong';
+
+/** The type of the failure of an activity whose database lost what the workflow was told is done. */
+export const LOST_PROGRESS = 'LostProgress';
