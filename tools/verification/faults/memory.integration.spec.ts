@@ -230,7 +230,7 @@ describe('the memory of the services', () => {
     [
       'to be printed: plain text of quotes',
       DocumentFormat.Pdf,
-      20,
+      5,
       'text/plain',
       quotes(DOCUMENT_LENGTH_MAX / 6),
     ],
