@@ -201,6 +201,49 @@ describe('drafts of templates', () => {
     expect(await sending('first', 'one')).toMatchObject({ status: 201, body: { draft: { content: 'one' } } });
   });
 
+  it.each<[string, 'post' | 'put', string, object]>([
+    ['POST of another name', 'post', '/templates', { name: 'b', content: 'x' }],
+    [
+      'POST of another name in a category',
+      'post',
+      '/templates',
+      { name: 'b', content: 'x', category: 'Mail' },
+    ],
+    [
+      'POST of another name in a category that is not there',
+      'post',
+      '/templates',
+      { name: 'b', category: 'No' },
+    ],
+    ['POST of another culture', 'post', '/templates', { name: 'a', culture: 'de', content: 'x' }],
+    ['PUT of another culture', 'put', '/templates/a', { name: 'a', culture: 'de', content: 'x' }],
+  ])('are 422 for %s under the idempotency key of one that was executed', async (_, method, path, body) => {
+    const caller = aCaller({ operationId: newId() });
+    const sending = (operationBodyHash: string) => service.as({ ...caller, operationBodyHash });
+    await service.as(aCaller({ tenantId: caller.tenantId })).post('/template-categories', { name: 'Mail' });
+    const first = await sending('first')[method](path, { name: 'a', content: 'x' });
+
+    const other = await sending('second')[method](path, { content: 'x', ...body });
+
+    expect(first.status).toBe(201);
+    expect(other).toMatchObject({ status: 422, body: { type: expect.stringContaining('payload-mismatch') } });
+    expect((await service.as(caller).get('/templates')).body.totalCount).toBe(1);
+  });
+
+  it('are 201 for one, and 422 for the others, of many at once under one idempotency key', async () => {
+    const caller = aCaller({ operationId: newId() });
+    const saves = Array.from({ length: 8 }, (_, index) => {
+      const http = service.as({ ...caller, operationBodyHash: `${index}` });
+      const body = { name: 'a', culture: ['de', 'fr', 'it', 'en'][index % 4], content: 'x' };
+      return index < 4
+        ? http.put('/templates/a', body)
+        : http.post('/templates', { ...body, name: `${index}` });
+    });
+    const statuses = (await Promise.all(saves)).map(({ status }) => status);
+
+    expect(statuses.toSorted()).toEqual([201, ...Array(7).fill(422)]);
+  });
+
   it('keep every one of many concurrent saves', async () => {
     const saves = Array.from({ length: 12 }, (_, index) =>
       http.put('/templates/a', { name: 'a', content: `v${index}` }),

@@ -219,15 +219,27 @@ describe('the memory of the services', () => {
     await attack('timeline', () => sideBySide(readPages));
   });
 
+  const repeated = (text: string, length: number) =>
+    `{% for _ in range(${Math.floor(length / text.length)}) %}${text}{% endfor %}`;
+  const words = repeated('word '.repeat(200), DOCUMENT_LENGTH_MAX);
+  // A character that is not Latin-1 makes all of them take two bytes each; a quote is six characters once it is escaped.
+  const quotes = (length: number) => `Ā${repeated('"'.repeat(1_000), length)}`;
   it.each([
-    ['to be printed', DocumentFormat.Pdf, 20],
-    ['to be sent', DocumentFormat.Html, 1],
-  ])('holds against the largest documents, of which most wait %s', async (_, format, ofEach) => {
+    ['to be printed', DocumentFormat.Pdf, 20, 'text/html', words],
+    ['to be sent', DocumentFormat.Html, 1, 'text/html', words],
+    [
+      'to be printed: plain text of quotes',
+      DocumentFormat.Pdf,
+      5,
+      'text/plain',
+      quotes(DOCUMENT_LENGTH_MAX / 6),
+    ],
+    ['to be printed: too many quotes', DocumentFormat.Pdf, 20, 'text/plain', quotes(DOCUMENT_LENGTH_MAX / 2)],
+  ])('holds against the largest documents, of which most wait %s', async (...row) => {
+    const [, format, ofEach, mimeType, content] = row;
     const authorization = `Bearer ${await tokenOf(platform.url, { tenantId, roles: ['admin'] })}`;
     const headers = { authorization, 'content-type': 'application/json' };
-    const line = 'word '.repeat(200);
-    const content = `{% for _ in range(${Math.floor(DOCUMENT_LENGTH_MAX / line.length)}) %}${line}{% endfor %}`;
-    const body = JSON.stringify({ content, format });
+    const body = JSON.stringify({ content, format, mimeType });
     const render = async () => {
       const address = `${platform.url}/api/v1/templates/memory/preview`;
       const response = await fetch(address, { method: 'POST', headers, body });

@@ -50,13 +50,18 @@ function marginOf(margin: string | undefined): Record<'top' | 'right' | 'bottom'
 
 const style = 'font: 8pt sans-serif; color: #555; width: 100%; margin: 0 15mm;';
 
-/** `{page}` and `{pages}` are the numbers of the printed page and of all pages. */
+/** A tag, whose values may have anything but a double quote inside, or a number of a page in a text. */
+const TAG_OR_PAGE_NUMBER = /<[^"<>]*(?:"[^"]*"[^"<>]*)*>|\{pages?\}/g;
+const pageNumbers: Record<string, string> = {
+  '{page}': '<span class="pageNumber"></span>',
+  '{pages}': '<span class="totalPages"></span>',
+};
+
+/** Callers of versions before leave `{page}` and `{pages}` in the texts of a band to the renderer. */
 const bandOf = (html: string | undefined): string =>
   html === undefined
     ? '<span></span>'
-    : `<div style="${style}">${html
-        .replaceAll('{page}', '<span class="pageNumber"></span>')
-        .replaceAll('{pages}', '<span class="totalPages"></span>')}</div>`;
+    : `<div style="${style}">${html.replace(TAG_OR_PAGE_NUMBER, (found) => pageNumbers[found] ?? found)}</div>`;
 
 /** How the pages of a document look. */
 export type PageSetup = Pick<Page__Output, 'size' | 'margin' | 'header' | 'footer'>;

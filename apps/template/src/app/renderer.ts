@@ -14,7 +14,7 @@ import type { Clock } from '@plinth/kernel/clock';
 import { composed } from '@plinth/kernel/composed';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import type { Problem } from '@plinth/kernel/problem';
-import type { ByteBudget } from '@plinth/runtime/process/byte-budget';
+import { heldBytes, type ByteBudget } from '@plinth/runtime/process/byte-budget';
 import { globalVariables } from '../domain/global-variables';
 import {
   includesTooDeep,
@@ -150,7 +150,7 @@ export function templateRenderer({
     const hold: Hold = (text) => {
       // Nobody would give it back.
       if (hasEnded) throw new Error('The rendering has ended.');
-      const refusal = held.grow(Buffer.byteLength(text ?? ''));
+      const refusal = held.grow(heldBytes(text ?? ''));
       if (refusal) throw rendererFull(refusal, 'large templates waiting to be rendered', RETRY_AFTER_SECONDS);
     };
     try {
@@ -193,12 +193,16 @@ export function templateRenderer({
   };
 
   /** Holds a document in the budget until it is printed: most of the time it waits for its turn. */
-  const print = async ({ caller, signal }: RenderRequest, { html, front }: RenderResult): Promise<Buffer> => {
+  const print = async (
+    { caller, signal }: RenderRequest,
+    page: Uint8Array,
+    { front }: RenderResult,
+  ): Promise<Buffer> => {
     const held = bytes.reserve(caller);
-    const refusal = held.grow(Buffer.byteLength(html));
+    const refusal = held.grow(page.length);
     if (refusal) throw rendererFull(refusal, 'large documents waiting to be printed', RETRY_AFTER_SECONDS);
     try {
-      return await pdfRenderer.print(caller, html, front, signal);
+      return await pdfRenderer.print(caller, page, front, signal);
     } finally {
       held.release();
     }
@@ -311,13 +315,11 @@ export function templateRenderer({
   return {
     async render(request) {
       const started = performance.now();
-      const { template, format } = request;
+      const { template } = request;
       const language = request.culture ?? template.key.culture ?? DEFAULT_CULTURE;
       const rendered = await evaluate(request, language);
-      const content =
-        format === DocumentFormat.Pdf
-          ? await print(request, rendered)
-          : rendered.workbook && Buffer.from(rendered.workbook);
+      const { page, workbook } = rendered;
+      const content = page ? await print(request, page, rendered) : workbook && Buffer.from(workbook);
       const { subject } = rendered.front;
       return {
         response: {

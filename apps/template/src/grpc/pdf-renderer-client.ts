@@ -6,23 +6,20 @@ import type { PrintResponse__Output } from '@plinth/proto/generated/plinth/pdf/v
 import { protoPackages } from '@plinth/proto/packages';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import { isServiceError, problemOfGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
-import { templateTooExpensive } from '../domain/problems';
 import type { FrontMatter } from '../render/language/front-matter';
 
 export interface PdfRenderer {
   /**
-   * Prints HTML as PDF.
+   * Prints HTML, in UTF-8, as PDF.
    * @throws Problem where the document is over a limit, too many wait, or documents are not printed now
    */
-  print(caller: Caller, html: string, front: FrontMatter, signal?: AbortSignal): Promise<Buffer>;
+  print(caller: Caller, html: Uint8Array, front: FrontMatter, signal?: AbortSignal): Promise<Buffer>;
   close: Close;
 }
 
 /** Longer than a client waits for its response. */
 const DEADLINE_MILLISECONDS = 60_000;
 const PART_BYTES = 256 * 1024;
-/** Each page has its own copy of header and footer. */
-const BAND_BYTES_MAX = 256 * 1024;
 
 /** Creates a client of the PDF renderer. It is another process with keys of its own, which may be unavailable. */
 export function createPdfRendererClient(config: {
@@ -56,7 +53,7 @@ export function createPdfRendererClient(config: {
         let sent: Promise<void> | undefined;
         for await (const { begun, pdf } of call as AsyncIterable<PrintResponse__Output>) {
           if (begun && !sent) {
-            sent = send(call, Buffer.from(html));
+            sent = send(call, html);
             // The reader meets the same error.
             sent.catch(() => undefined);
           }
@@ -82,7 +79,7 @@ export function createPdfRendererClient(config: {
 type PrintCall = ReturnType<InstanceType<typeof protoPackages.pdf.v1.PdfRenderer>['Print']>;
 
 /** Sends the HTML as fast as it is received. */
-async function send(call: PrintCall, html: Buffer): Promise<void> {
+async function send(call: PrintCall, html: Uint8Array): Promise<void> {
   for (let start = 0; start < html.length; start += PART_BYTES) {
     if (!call.write({ html: html.subarray(start, start + PART_BYTES) })) await once(call, 'drain');
   }
@@ -90,9 +87,6 @@ async function send(call: PrintCall, html: Buffer): Promise<void> {
 }
 
 function pageOf({ page, margin, header, footer }: FrontMatter): Page {
-  for (const band of [header, footer])
-    if (band !== undefined && Buffer.byteLength(band) > BAND_BYTES_MAX)
-      throw templateTooExpensive(`A header or footer has at most ${BAND_BYTES_MAX} bytes.`);
   return {
     ...(page === undefined ? {} : { size: page }),
     ...(margin === undefined ? {} : { margin }),

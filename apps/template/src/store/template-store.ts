@@ -10,7 +10,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { afterChange, type Writing } from '@plinth/runtime/messaging/outbox';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
-import { readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
+import { isUniqueViolation, readInTenant, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import {
@@ -126,12 +126,6 @@ const ATTEMPTS_MAX = 20;
 
 type Changed = Awaited<ReturnType<TemplateStore['change']>>;
 
-/** A change that was sent, and the revisions that it adds. */
-interface Written {
-  writing: Writing;
-  added: readonly Revision[];
-}
-
 /** The strong entity tag of a template. */
 export const tagOf = ({ version }: Template): string => entityTag(version);
 
@@ -158,8 +152,8 @@ export function templateStore(
     db.inTenant(
       tenantId,
       async (tx) => {
-        const loaded = await load(tx, tenantId, key);
-        return loaded?.template.isGone ? undefined : loaded?.template;
+        const { template } = await load(tx, tenantId, key);
+        return template?.isGone ? undefined : template;
       },
       'once',
     );
@@ -178,7 +172,23 @@ export function templateStore(
     return undefined;
   };
 
-  /** One attempt at a change; undefined where something else happened to the template since it was read. */
+  /**
+   * Undefined where another request recorded the operation meanwhile: it may be about another template, for whose changes
+   * this one does not wait.
+   */
+  const inTenant = async <Result>(
+    tenantId: string,
+    work: (tx: Tx) => Promise<Result>,
+  ): Promise<Result | undefined> => {
+    try {
+      return await db.inTenant(tenantId, work, 'once');
+    } catch (error) {
+      if (isUniqueViolation(error, 'operation')) return undefined;
+      throw error;
+    }
+  };
+
+  /** One attempt at a change; undefined where something else happened since its template and its operation were read. */
   const attempt = async (
     caller: Caller,
     key: TemplateKey,
@@ -187,25 +197,25 @@ export function templateStore(
   ): Promise<Changed | 'missing' | undefined> => {
     const { tenantId } = caller;
     const operation: Operation = operationId === undefined ? caller : { tenantId, operationId };
-    const attempted = await db.inTenant(
+    let added: readonly Revision[] = [];
+    const attempted = await inTenant(
       tenantId,
-      async (tx): Promise<{ changed: Changed; written?: Written } | 'missing'> => {
-        const [, loaded] = await Promise.all([
+      async (tx): Promise<{ changed: Changed; writing?: Writing } | 'missing'> => {
+        const [, { template: current, executed }] = await Promise.all([
           lockTemplate(tx, tenantId, key),
           load(tx, tenantId, key, operation),
         ]);
-        const current = loaded?.template;
         const visible = current?.isGone ? undefined : current;
-        if (loaded?.executed) {
-          const { template, executed } = loaded;
-          const isNew = template.version === 1;
-          return { changed: { template, isNew, changedBy: executed.by ?? caller.userId } };
+        if (executed && current) {
+          const isNew = current.version === 1;
+          return { changed: { template: current, isNew, changedBy: executed.by ?? caller.userId } };
         }
-        if (mustExist && !visible) return 'missing';
+        if (executed || (mustExist && !visible)) return 'missing';
         requirePrecondition(precondition, visible && tagOf(visible));
         const step = decide(current);
-        const added = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0));
-        if (added.length > 0) revisionQuota.take(tenantId, contentsOf(added));
+        const adding = step.revisions.filter(({ number }) => number > (current?.revisions ?? 0));
+        if (adding.length > 0) revisionQuota.take(tenantId, contentsOf(adding));
+        added = adding;
         await requireCategory(tx, tenantId, step.template, current);
         const changes = changesOf(operation, step, current, caller);
         const writing = writeStep(tx, changes, caller, visible, step, {
@@ -214,14 +224,12 @@ export function templateStore(
         });
         await removeOldRevisions(tx, tenantId, step);
         const changed = { template: step.template, isNew: visible === undefined, changedBy: caller.userId };
-        return { changed, written: { writing, added } };
+        return { changed, writing };
       },
-      'once',
     );
     if (attempted === 'missing') return 'missing';
-    const { changed, written } = attempted;
-    if (!written || (await written.writing.isWritten)) return changed;
-    revisionQuota.giveBackTaken(tenantId, contentsOf(written.added));
+    if (attempted && (!attempted.writing || (await attempted.writing.isWritten))) return attempted.changed;
+    revisionQuota.giveBackTaken(tenantId, contentsOf(added));
     return undefined;
   };
 
@@ -307,17 +315,15 @@ export function templateStore(
       const step = stepOfCreation(decide);
       if (!step) return change(caller, key, decide);
       const { template, revisions } = step;
-      const writing = await db.inTenant(
-        tenantId,
-        async (tx) => {
-          if (!hasRoom(tenantId, revisions)) return undefined;
-          await lockTemplate(tx, tenantId, key);
-          return writeStep(tx, changesOf(caller, step, undefined, caller), caller, undefined, step);
-        },
-        'once',
-      );
+      let added: readonly Revision[] = [];
+      const writing = await inTenant(tenantId, async (tx) => {
+        if (!hasRoom(tenantId, revisions)) return undefined;
+        added = revisions;
+        await lockTemplate(tx, tenantId, key);
+        return writeStep(tx, changesOf(caller, step, undefined, caller), caller, undefined, step);
+      });
       if (await writing?.isWritten) return { template };
-      if (writing) revisionQuota.giveBackTaken(tenantId, contentsOf(revisions));
+      revisionQuota.giveBackTaken(tenantId, contentsOf(added));
       return change(caller, key, decide);
     },
 
@@ -387,7 +393,9 @@ const lockTemplate = (tx: Tx, tenantId: string, { name, culture }: TemplateKey) 
   lockUntilCommit(tx, `${tenantId}/${name}~${culture ?? ''}`);
 
 /** A template beside one of its revisions, or beside none. */
-type LoadedRow = Omit<TemplateRow, 'content' | 'mimeType' | 'tenantId' | 'category'> & {
+type LoadedRow = Omit<TemplateRow, 'id' | 'content' | 'mimeType' | 'tenantId' | 'category'> & {
+  /** Null where there is no template. */
+  id: string | null;
   revisions: number;
   executed: ExecutedOperation<{ by?: string }> | null;
   revisionId: string | null;
@@ -395,19 +403,22 @@ type LoadedRow = Omit<TemplateRow, 'content' | 'mimeType' | 'tenantId' | 'catego
 } & Omit<RevisionRow, 'id' | 'status'>;
 
 interface Loaded {
-  template: Template;
-  /** The result of the operation, where it was executed before. */
+  template: Template | undefined;
+  /** The result of the operation, where it was executed before, be it about another template. */
   executed: { by?: string } | undefined;
 }
 
-/** Each save waits for this, so it is one statement by hand; each look-up asks for a whole key. */
+/**
+ * Each save waits for this, so it is one statement by hand; each look-up asks for a whole key.
+ * @throws Problem `idempotency-payload-mismatch` where the operation was executed with another body
+ */
 async function load(
   tx: Tx,
   tenantId: string,
   { name, culture }: TemplateKey,
   operation?: Operation,
-): Promise<Loaded | undefined> {
-  const rows = await tx.$queryRaw<LoadedRow[]>`
+): Promise<Loaded> {
+  const rows = await tx.$queryRaw<[LoadedRow, ...LoadedRow[]]>`
     SELECT t.id, t.name, t.culture, t.category_name AS "categoryName", t.requires_approval AS "requiresApproval",
       t.status, t.draft_id AS "draftId", t.published_id AS "publishedId", t.submitted_by AS "submittedBy",
       t.is_gone AS "isGone", t.last_modified_at AS "lastModifiedAt", t.last_modified_by AS "lastModifiedBy", t.version,
@@ -418,15 +429,20 @@ async function load(
       r.id AS "revisionId", r.number, r.status AS "revisionStatus", r.mime_type AS "mimeType", r.content,
       r.created_at AS "createdAt", r.created_by AS "createdBy", r.published_at AS "publishedAt",
       r.published_by AS "publishedBy"
-    FROM template t LEFT JOIN LATERAL (
+    FROM (SELECT) AS wanted
+    LEFT JOIN LATERAL (
+      SELECT * FROM template
+      WHERE tenant_id = ${tenantId}::uuid AND name = ${name} AND culture = ${culture ?? ''} LIMIT 1
+    ) AS t ON true
+    LEFT JOIN LATERAL (
       (SELECT * FROM template_revision WHERE tenant_id = ${tenantId}::uuid AND id = t.draft_id LIMIT 1)
       UNION ALL
       (SELECT * FROM template_revision WHERE tenant_id = ${tenantId}::uuid AND id = t.published_id LIMIT 1)
-    ) AS r ON true
-    WHERE t.tenant_id = ${tenantId}::uuid AND t.name = ${name} AND t.culture = ${culture ?? ''}`;
+    ) AS r ON true`;
   const [row] = rows;
-  if (!row) return undefined;
   if (operation && row.executed) requireSameBody(operation, row.executed);
+  const executed = row.executed?.result;
+  if (row.id === null) return { template: undefined, executed };
   const revisionOf = (id: string | null): Revision | undefined => {
     const found = id !== null && rows.find(({ revisionId }) => revisionId === id);
     return found ? toRevision({ ...found, id, status: found.revisionStatus }) : undefined;
@@ -447,7 +463,7 @@ async function load(
     version: row.version,
     revisions: row.revisions,
   };
-  return { template, executed: row.executed?.result };
+  return { template, executed };
 }
 
 /**

@@ -6,6 +6,9 @@ import { EventLoopTurns } from './fair-places';
 /** What a process does with so many bytes of a body, everybody else may wait for. */
 export const SMALL_BYTES_MAX = 64 * 1024;
 
+/** How many bytes a text takes in memory: two for each character, or one where all of them are of Latin-1. */
+export const heldBytes = (text: string): number => (/[^\0-\xff]/.test(text) ? 2 : 1) * text.length;
+
 /** The bytes of bodies that the requests of a process hold in memory together, shared fairly between their callers. */
 export class ByteBudget {
   private readonly shares: FairShares;

@@ -11,6 +11,19 @@ const reference = (character: string): string => `&#${character.codePointAt(0)};
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"'\\]/g, (character) => html[character]!);
 
+/** How many characters each one of ASCII gets more when it is escaped. */
+const escapedGrowth = Uint8Array.from({ length: 128 }, (_, code) => {
+  const escaped = html[String.fromCharCode(code)];
+  return escaped === undefined ? 0 : escaped.length - 1;
+});
+
+/** How many characters `escapeHtml` makes of a text, up to six of one, without making them. */
+export function escapedLength(text: string): number {
+  let length = text.length;
+  for (let index = 0; index < text.length; index++) length += escapedGrowth[text.charCodeAt(index)] ?? 0;
+  return length;
+}
+
 /** Escapes what ends a value in quotes, and leaves character references as they are. */
 export const escapeQuotes = (text: string): string =>
   text.replace(/["'<>]/g, (character) => html[character]!);

@@ -19,8 +19,8 @@ export const defaultLimits: Limits = {
   milliseconds: 500,
 };
 
-/** `names` is of a rendering as a whole, however often it is run again: see `NamesToLoad`. */
-type LimitName = keyof Limits | 'names';
+/** `names` is of a rendering as a whole, however often it is run again: see `NamesToLoad`; `band` of `printedBand`. */
+type LimitName = keyof Limits | 'names' | 'band';
 
 const messages: Record<LimitName, string> = {
   steps: 'The template does more work than is allowed.',
@@ -28,6 +28,7 @@ const messages: Record<LimitName, string> = {
   output: 'The output is larger than is allowed.',
   depth: 'Macros, includes, layouts or elements are nested too deeply, perhaps without end.',
   milliseconds: 'The template takes longer than is allowed.',
+  band: 'A header or footer is larger than is allowed.',
   names: 'The template names more texts, settings and templates than is allowed.',
 };
 

@@ -1,3 +1,4 @@
+import { LimitError } from '../language/meter';
 import { printedBand } from './printed-band';
 
 describe('the band of a printed page', () => {
@@ -18,8 +19,26 @@ describe('the band of a printed page', () => {
     ['<form action=/x><center>a</center></form>', 'a'],
     ['<math><mtext><img src=x onerror=f()></mtext></math>', ''],
     ['a<!-- b -->&lt;i&gt;', 'a&lt;i&gt;'],
+    [
+      '<p>{page} of {pages}</p>{{page}',
+      '<p><span class="pageNumber"></span> of <span class="totalPages"></span></p>{<span class="pageNumber"></span>',
+    ],
+    ['<b title="{page}" lang="{pages}<i>" class="{p">x</b>', '<b class="{p">x</b>'],
+    ['<b title="&#123;page}<img src=x>">x</b>', '<b>x</b>'],
+    ['<b title="{pa{page}ge}" style="{{page}}">x</b>', '<b>x</b>'],
   ])('prints %s as %s', (html, band) => {
     expect(printedBand(html)).toBe(band);
     expect(printedBand(band)).toBe(band);
+  });
+
+  it.each(['{page}', '{pages}'])('has no %s that a renderer would replace', (placeholder) => {
+    const html = `<b title="${placeholder}<svg onload=f()>" lang="${placeholder}">${placeholder}<i>{</i>page}</b>`;
+    expect(printedBand(html)).not.toContain(placeholder);
+  });
+
+  it('is refused where it is too large before or after it is made', () => {
+    expect(() => printedBand('\u00a0'.repeat(50_000))).toThrow(LimitError);
+    expect(() => printedBand(`<script>${'x'.repeat(300_000)}</script>`)).toThrow(LimitError);
+    expect(printedBand('x'.repeat(256 * 1024))).toHaveLength(256 * 1024);
   });
 });

@@ -49,11 +49,14 @@ export interface ParseError {
 
 export interface RenderResult {
   kind: 'rendered';
-  /** The document; for `excel` the workbook is in `workbook`. */
+  /** Of the format `html`. */
   html: string;
   plainText: string;
   /** The rendered values of the leading comments. */
   front: FrontMatter;
+  /** Of the format `pdf`: what is printed, in UTF-8. It waits for its turn outside of the heap, and is sent as it is. */
+  page?: Uint8Array | undefined;
+  /** Of the format `excel`. */
   workbook?: Uint8Array | undefined;
   missing: string[];
   /** What it was rendered with of what was loaded for it. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../language/escape';
+import { escapedLength, escapeHtml } from '../language/escape';
 import { jsonBytes, jsonLength } from './json-length';
 import { printedBand } from './printed-band';
 import { evaluate } from '../language/evaluate';
@@ -180,7 +180,7 @@ async function render(task: RenderTask): Promise<TaskResult> {
   const context = renderContextOf(task, names);
   try {
     const body = withTemplateLines(template.linesBefore, () => evaluate(template.statements, context));
-    const front = renderFront(template.front, context);
+    const front = await orTooDeep(() => renderFront(template.front, context, task.format));
     const { dependencies, used } = names;
     if (dependencies) return { kind: 'dependencies', dependencies };
     const { missing } = body;
@@ -193,7 +193,7 @@ async function render(task: RenderTask): Promise<TaskResult> {
 }
 
 /** What is made of a document visits its elements inside each other. @throws LimitError where they are too deep for that */
-async function orTooDeep<Result>(work: () => Promise<Result>): Promise<Result> {
+async function orTooDeep<Result>(work: () => Result | Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -247,16 +247,16 @@ function nested(settings: Record<string, string | null>): Value {
 /** Of the file name, page and margin: they are read as a whole by the service and by other processes. */
 const FRONT_LINE_LENGTH_MAX = 255;
 
-/** Subject and file name are one line of text; header and footer are what is allowed on every printed page. */
-function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
+/** Subject and file name are one line of text; header and footer are what is allowed on every page that is printed. */
+function renderFront(front: FrontMatter, context: RenderContext, format: RenderTask['format']): FrontMatter {
   const rendered: FrontMatter = {};
   for (const key of ['subject', 'file', 'header', 'footer', 'page', 'margin'] as const) {
     const source = front[key];
     if (source === undefined) continue;
     const isMarkup = key === 'header' || key === 'footer';
     const { text } = evaluate(parseTemplate(source), { ...context, isMarkup });
-    if (isMarkup) rendered[key] = printedBand(text);
-    else {
+    if (isMarkup && format === 'pdf') rendered[key] = printedBand(text);
+    else if (!isMarkup) {
       const line = text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
       rendered[key] = key === 'subject' ? line : line.slice(0, FRONT_LINE_LENGTH_MAX).toWellFormed();
     }
@@ -264,7 +264,10 @@ function renderFront(front: FrontMatter, context: RenderContext): FrontMatter {
   return rendered;
 }
 
-/** Of what a response says: all of it is in memory several times before anybody can count its bytes. */
+/**
+ * Of the texts of a document: as JSON they are sent, and given to the browser. All of them are in memory several times
+ * before anybody can count their bytes.
+ */
 const JSON_LENGTH_MAX = 30_000_000;
 
 async function toRenderResult(
@@ -274,20 +277,25 @@ async function toRenderResult(
   found: Pick<RenderResult, 'missing' | 'used'>,
 ): Promise<TaskResult> {
   const isMarkup = isMarkupType(task.mimeType);
-  const html = isMarkup ? text : escapeHtml(text);
+  const { output: lengthMax } = task.limits;
+  const fronts = Object.values(front);
+  // Escaping makes a text longer after the template has written it.
+  const length = isMarkup || task.format === 'excel' ? text.length : escapedLength(text);
+  if (length + sumOf(fronts.map((value) => value.length)) > lengthMax) throw new LimitError('output');
+  const html = task.format === 'excel' ? '' : isMarkup ? text : escapeHtml(text);
   const plainText = task.format !== 'html' ? '' : isMarkup ? plainTextOf(text) : text;
+  if (sumOf([html, plainText, ...fronts].map(jsonLength)) > JSON_LENGTH_MAX) throw new LimitError('output');
   const { subject = '' } = front;
   const said = task.format === 'html' ? [html, plainText, subject] : [subject];
-  if (sumOf(said.map(jsonLength)) > JSON_LENGTH_MAX) throw new LimitError('output');
   const bytes = sumOf(said.map(jsonBytes));
-  const rendered = { kind: 'rendered' as const, html, plainText, front, ...found, jsonBytes: bytes };
-  if (task.format === 'html') return rendered;
-  if (task.format === 'pdf') return { ...rendered, html: isMarkup ? text : printable(html) };
+  const rendered = { kind: 'rendered' as const, html: '', plainText, front, ...found, jsonBytes: bytes };
+  if (task.format === 'html') return { ...rendered, html };
+  if (task.format === 'pdf') return { ...rendered, page: Buffer.from(isMarkup ? html : printable(html)) };
   const tables = isMarkup ? tablesOf(text) : [];
   const workbook = await workbookOf(
     tables.length > 0 ? tables : [linesAsTable(isMarkup ? plainTextOf(text) : text)],
   );
-  return { ...rendered, html: '', workbook };
+  return { ...rendered, workbook };
 }
 
 const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
