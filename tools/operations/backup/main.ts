@@ -1,28 +1,36 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from '../../development/launcher/paths.mjs';
 import { discoverServices } from '../../development/launcher/services.mjs';
-import { databaseFromEnvironment } from '../migrate/access-from-environment.ts';
+import { accessFromEnvironment, databaseFromEnvironment } from '../migrate/access-from-environment.ts';
 import { MigrationError } from '../migrate/migration-error.ts';
 import { textOf } from '../migrate/text-of-variable.ts';
 import { copyFiles } from './copy-files.ts';
 import { dumpTogether, type Database } from './dump-together.ts';
+import { dumpOf, lastDumps, replaceDumps } from './dumps.ts';
 import { recheckEvents } from './recheck-events.ts';
+import { empty, hasTables, refuseInUse } from './replaced-database.ts';
 
-const USAGE = `npm run backup -- save FOLDER       copy the files, dump every database, copy what is new of the files
-npm run backup -- restore FOLDER    into databases that are not in use`;
+const REPLACE = '--replace';
+
+const USAGE = `npm run backup -- save FOLDER
+    copy the files, dump every database, copy what is new of the files
+npm run backup -- restore FOLDER [${REPLACE}]
+    into databases without tables, or instead of all that is in them; no service may run
+npm run backup -- recheck
+    after another kind of restore: have the services ask which events they miss`;
 
 /** `npm run backup`: with PostgreSQL's client programs, and the variables of `npm run migrate`. */
-async function main([what, folder]: readonly string[]): Promise<void> {
-  const act = { save, restore }[what ?? ''];
-  if (!act || folder === undefined) {
-    console.error(USAGE);
-    process.exitCode = 2;
-    return;
-  }
-  await act(folder);
+async function main([what, folder, ...options]: readonly string[]): Promise<void> {
+  if (what === 'recheck' && folder === undefined) return recheck();
+  if (what === 'save' && folder !== undefined && options.length === 0) return save(folder);
+  if (what === 'restore' && folder !== undefined && options.every((option) => option === REPLACE))
+    return restore(folder, options.length > 0);
+  console.error(USAGE);
+  process.exitCode = 2;
 }
 
 /**
@@ -30,13 +38,14 @@ async function main([what, folder]: readonly string[]): Promise<void> {
  * that name them, but also before, since some are removed meanwhile.
  */
 async function save(folder: string): Promise<void> {
-  mkdirSync(folder, { recursive: true });
   await copyAll(filesFolder(), join(folder, 'files'));
-  await dumpTogether(databases(), ({ service, url }, snapshot) => {
-    const options = ['--format=custom', `--snapshot=${snapshot}`, `--file=${dumpOf(folder, service)}`];
-    runOn(url, 'pg_dump', options);
-    console.log(`${service}: saved`);
-  });
+  await replaceDumps(folder, (dumps) =>
+    dumpTogether(databases(), ({ service, url }, snapshot) => {
+      const options = ['--format=custom', `--snapshot=${snapshot}`, `--file=${dumpOf(dumps, service)}`];
+      runOn(url, 'pg_dump', options);
+      console.log(`${service}: saved`);
+    }),
+  );
   await copyAll(filesFolder(), join(folder, 'files'));
 }
 
@@ -44,25 +53,57 @@ async function save(folder: string): Promise<void> {
  * Creates roles and databases where there are none, replaces their content, and migrates an older backup to the tables
  * of this version. Between the snapshots of the databases were moments, so the events of those are asked for again.
  */
-async function restore(folder: string): Promise<void> {
+async function restore(folder: string, replaces: boolean): Promise<void> {
+  const dumps = existsSync(folder) ? lastDumps(folder) : undefined;
+  if (!dumps) throw new MigrationError(`${folder} has no dumps that are complete.`);
+  console.log(`Restoring ${basename(dumps.directory)}.`);
+  const pathOf = (service: string): string => dumpOf(dumps.directory, service);
+  // Reads each to its end before anything is replaced.
+  for (const service of dumps.services) run('pg_restore', [`--file=${devNull}`, pathOf(service)]);
   migrate('--provision');
+  const restored = databases().filter(({ service }) => dumps.services.includes(service));
+  await requireReplaceable(restored, replaces);
+
   await copyAll(join(folder, 'files'), filesFolder());
-  for (const { service, url } of databases()) {
-    const options = ['--clean', '--if-exists', '--single-transaction', '--exit-on-error'];
-    runOn(url, 'pg_restore', [...options, dumpOf(folder, service)]);
+  for (const { service, url } of restored) {
+    await empty(url);
+    runOn(url, 'pg_restore', ['--single-transaction', '--exit-on-error', pathOf(service)]);
     console.log(`${service}: restored`);
   }
+  for (const { service } of databases())
+    if (!dumps.services.includes(service)) console.log(`${service}: not in this backup, stays as it is`);
   migrate();
-  for (const { url } of databases()) await recheckEvents(url);
+  await recheck();
   console.log('Before the services start: empty Redis and the stream of events (docs/operations/backup.md).');
 }
 
-const databases = (): Database[] =>
+async function requireReplaceable(restored: readonly Database[], replaces: boolean): Promise<void> {
+  for (const { service, url, appRole } of databases()) await refuseInUse(service, url, appRole);
+  if (replaces) return;
+  const full: string[] = [];
+  for (const { service, url } of restored) if (await hasTables(url)) full.push(service);
+  if (full.length > 0) {
+    throw new MigrationError(
+      `The databases of ${full.join(', ')} have tables: with ${REPLACE} all that is in them is lost. Nothing was restored.`,
+    );
+  }
+}
+
+async function recheck(): Promise<void> {
+  for (const { service, url } of databases()) {
+    await recheckEvents(url);
+    console.log(`${service}: asks which events it misses`);
+  }
+}
+
+const databases = (): (Database & { appRole: string })[] =>
   discoverServices()
     .filter(({ hasDatabase }) => hasDatabase)
-    .map(({ name }) => ({ service: name, url: databaseFromEnvironment(name, process.env) }));
-
-const dumpOf = (folder: string, service: string): string => join(folder, `${service}.dump`);
+    .map(({ name }) => {
+      const access = accessFromEnvironment(name, process.env);
+      const { appRole } = access.kind === 'owner' ? access : access.plan;
+      return { service: name, url: databaseFromEnvironment(name, process.env), appRole };
+    });
 
 /** The blob store, where it is a folder; S3 is copied with the tools of its provider. */
 function filesFolder(): string | undefined {
