@@ -69,7 +69,13 @@ function responseOf({ status, body, etag }: Reply): Response {
 }
 
 /** A refusal. */
-export const refused = (status: number, title: string): Reply => ({
+export const refused = (status: number, title: string, slug?: string): Reply => ({
   status,
-  body: { type: 'about:blank', title, status, detail: title, instance: '/' },
+  body: {
+    type: slug ? `https://platform/problems/${slug}` : 'about:blank',
+    title,
+    status,
+    detail: title,
+    instance: '/',
+  },
 });

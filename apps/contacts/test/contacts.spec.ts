@@ -95,6 +95,7 @@ describe('the endpoints of contacts', () => {
     expect((await http.delete(`/contacts/${id}`, { headers: { 'if-match': etag } })).status).toBe(409);
     expect((await http.delete(`/contacts/${id}`)).status).toBe(204);
     expect((await http.get(`/contacts/${id}`)).status).toBe(404);
+    expect((await change('gone')).status).toBe(404);
   });
 
   it('are found in any case of any alphabet, by external ids as well', async () => {

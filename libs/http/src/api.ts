@@ -50,6 +50,7 @@ import { endEarlyResponse, isBodyPending } from './end-early-response';
 import { gatherChunks } from './gather-chunks';
 import { isLongRead, longReadPlaces } from './long-reads';
 import { toListRequest, type ListRequest } from './paging';
+import { readPrecondition } from './precondition';
 import { NeedsLongRead } from './total-count';
 import { problemResponse, internalProblem } from './problem-details';
 import { quotaRefusals } from './quota-refusals';
@@ -343,19 +344,6 @@ async function readBody(
   const withoutBody = endpoint.body.safeParse(undefined);
   if (withoutBody.success) return withoutBody.data;
   throw malformed('A JSON body is required.');
-}
-
-/** `If-None-Match` of a read makes no precondition: it asks for less. */
-function readPrecondition(req: Request): Precondition {
-  const [ifMatch, ifNoneMatch] = [readTags(req, 'if-match'), readTags(req, 'if-none-match')];
-  if (req.method === 'GET' || (ifMatch === undefined && ifNoneMatch === undefined)) return undefined;
-  return { ...(ifMatch && { ifMatch }), ...(ifNoneMatch && { ifNoneMatch }) };
-}
-
-function readTags(req: Request, header: string): readonly string[] | '*' | undefined {
-  const value = req.get(header);
-  if (value === undefined) return undefined;
-  return value.trim() === '*' ? '*' : value.split(',').map((tag) => tag.trim());
 }
 
 function sendProblem(

@@ -13,6 +13,7 @@ import { encodeInTurns, inTurns } from '@plinth/runtime/process/in-turns';
 import { Problem } from '@plinth/kernel/problem';
 import { endInOneWrite } from './end-in-one-write';
 import { jsonSizeOf } from './json-size';
+import { noneMatches } from './precondition';
 import {
   attachment,
   EndpointResponse,
@@ -204,12 +205,6 @@ async function sendPending(
   } finally {
     clearInterval(keepAlive);
   }
-}
-
-function noneMatches(req: Request, tag: string): boolean {
-  const given = req.headers['if-none-match'];
-  if (given === undefined) return false;
-  return given.split(',').some((candidate) => ['*', tag].includes(candidate.trim().replace(/^W\//, '')));
 }
 
 function checkResponse(endpoint: Endpoint, status: number, body: unknown): void {

@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import { Problem } from './problem';
 
-/** Tags as a header lists them; `*` is any existing version. */
-type Tags = readonly string[] | '*';
+/** Tags as a header lists them; `*` among them is any existing version. */
+type Tags = readonly string[];
 
 /** What a request makes its change depend on, by `If-Match` and `If-None-Match`; undefined where it names neither. */
 export type Precondition = { ifMatch?: Tags; ifNoneMatch?: Tags } | undefined;
@@ -43,7 +43,7 @@ function digestOf(pieces: readonly (string | Buffer)[]): string {
 export function requirePrecondition(precondition: Precondition, current: string | undefined): void {
   const { ifMatch, ifNoneMatch } = precondition ?? {};
   const isNamedBy = (tags: Tags): boolean =>
-    current !== undefined && (tags === '*' || tags.some((tag) => versionOf(tag) === versionOf(current)));
+    current !== undefined && tags.some((tag) => tag === '*' || versionOf(tag) === versionOf(current));
   if (ifMatch !== undefined && !isNamedBy(ifMatch)) throw staleVersion();
   if (ifNoneMatch !== undefined && isNamedBy(ifNoneMatch)) throw staleVersion();
 }

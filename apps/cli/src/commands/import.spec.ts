@@ -68,14 +68,13 @@ describe('plinth import', () => {
   });
 
   it.each([
-    ['dry-run', ['--dry-run']],
-    ['execute', []],
-  ])('leaves no upload behind where %s is refused', async (step, words) => {
-    const refusal = refused(422, 'File unreadable');
-
+    ['dry-run', ['--dry-run'], refused(422, 'File unreadable')],
+    ['execute', [], refused(422, 'File unreadable')],
+    ['execute', [], refused(409, 'Changed meanwhile', 'stale-version')],
+  ])('leaves no upload behind where %s is refused', async (step, words, refusal) => {
     const { error, isRemoved } = await importFile(words, { [`POST /imports/1/${step}`]: refusal });
 
-    expect(error).toMatchObject({ status: 422 });
+    expect(error).toMatchObject({ status: refusal.status });
     expect(isRemoved).toBe(true);
   });
 

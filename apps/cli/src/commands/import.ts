@@ -79,7 +79,8 @@ async function removeUpload({ dataExchange, terminal }: Session, jobId: string):
 
 /** Whether the platform said that it did not start an import, which nobody else has started either. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof ApiProblem && error.status < 500 && error.status !== 409;
+  error instanceof ApiProblem &&
+  (error.slug === 'stale-version' || (error.status < 500 && error.status !== 409));
 
 /** Returns the tag of what was confirmed. */
 async function mapColumns(
