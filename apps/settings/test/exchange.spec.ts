@@ -232,6 +232,30 @@ describe('Settings.Values in imports and exports', () => {
     expect(body.items[0]).toMatchObject({ kind: 'Set', previousValue: 'fr', newValue: 'de' });
   });
 
+  it('writes a value once that a file without its whole key names twice, also where duplicate keys were looked for before', async () => {
+    const caller = aCaller();
+    await owner.importRows(caller, start, [[[2, culture, 'user', 'ada', 'fr']]]);
+    const [row] = await withIds(caller);
+    const some = ['id', 'name', 'scope', 'value'];
+
+    const { results } = await owner.importRows(caller, { ...start, columns: some, knowsDuplicates: true }, [
+      [
+        [2, row!['id'], culture, 'user', 'de'],
+        [3, row!['id'], culture, 'user', 'it'],
+      ],
+    ]);
+
+    expect(results).toMatchObject([
+      {
+        ...{ updated: 1, failed: 1 },
+        failures: [{ rowNumber: 3, details: [{ code: 'Service:Identity:DuplicateKey' }] }],
+      },
+    ]);
+    expect(await owner.exportRows(caller, { definition, fields: columns })).toEqual([
+      [culture, 'user', 'ada', 'de'],
+    ]);
+  });
+
   it('undoes what an earlier version made of the value of another setting, with the rights for both', async () => {
     const caller = aCaller();
     await owner.importRows(caller, start, [[[2, culture, 'tenant', '', 'fr']]]);

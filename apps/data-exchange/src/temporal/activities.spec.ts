@@ -188,6 +188,17 @@ describe('an activity', () => {
     expect(await soon(after(activities.findDuplicates))).toBe('it waits');
   });
 
+  it('keeps no process from others where its tenant has no place for it', async () => {
+    const { activities, anActivity } = someActivities();
+    for (let count = 0; count < 2; count++) void anActivity()(activities.findDuplicates);
+    const often = anActivity();
+    often.crash(6);
+    expect(await soon(often(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+
+    const ofOther: Run = (_tenantId, jobId) => activities.findDuplicates('other', jobId);
+    expect(await soon(anActivity()(ofOther))).toBe('it waits');
+  });
+
   it('is not given up for others, however many of them end its processes', async () => {
     const { ofNewProcess, anActivity } = someActivities();
     const innocent = anActivity();

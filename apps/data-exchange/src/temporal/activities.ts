@@ -27,6 +27,8 @@ const JOB_ID_LENGTH = 36;
 const SHORT_RANGES = 4;
 
 type Work<Result> = (signal: AbortSignal) => Promise<Result>;
+/** Begins work in a place of the worker, if there is one. */
+type InPlace<Result> = (begin: () => Promise<Result>) => Promise<Result>;
 
 /**
  * The activities by the names that recorded workflow histories have for them, so these and their arguments stay:
@@ -58,20 +60,21 @@ export const createActivities = ({
     attempts.set(context, attempt);
     return runAttempt(dependencies.log, attempt, () => work(context.cancellationSignal, attempt));
   };
-  const run = <Result>(work: Work<Result>): Promise<Result> =>
+  const run = <Result>(work: Work<Result>, inPlace: InPlace<Result> = (begin) => begin()): Promise<Result> =>
     runEnd((signal, attempt) => {
       if (attempt.isGivenUp) throw processesEnded(Context.current().info.activityType);
-      return neighbours.run(attempt, () => work(signal));
+      // The place comes first: for whom there is none, no process is kept from others.
+      return inPlace(() => neighbours.run(attempt, () => work(signal)));
     });
   const [longShares, shortShares] = [WorkerShares.long(), WorkerShares.short()];
   const isShort = (): boolean => isShortQueue(Context.current().info.taskQueue);
   const shares = (): WorkerShares => (isShort() ? shortShares : longShares);
   /** Runs a part of a job, which ends within seconds. */
   const runPart = <Result>(tenantId: string, work: Work<Result>): Promise<Result> =>
-    run((signal) => shares().run(tenantId, () => work(signal)));
+    run(work, (begin) => shares().run(tenantId, begin));
   /** Runs what keeps its place until it has read, found or written all rows of the job. */
   const runWhole = <Result>(tenantId: string, work: Work<Result>): Promise<Result> =>
-    run((signal) => shares().runWhole(tenantId, () => work(signal)));
+    run(work, (begin) => shares().runWhole(tenantId, begin));
   /** For what reads rows of a file: in the queue of short activities so many as take seconds, where it can go on in the other. */
   const withBudget = (movesOn: boolean | undefined) => {
     const lengthMax = SHORT_RANGES * dependencies.config.EXCHANGE_RANGE_BYTES;
@@ -95,7 +98,7 @@ export const createActivities = ({
     endImport: (job: ImportToEnd) => {
       const work = (signal: AbortSignal) => endImport(withBudget(job.movesOn), job, signal);
       // The rows that a cancelled job did not import are counted, for which its file is read.
-      return job.isCancelled ? run((signal) => shares().runEnd(job.tenantId, () => work(signal))) : run(work);
+      return job.isCancelled ? run(work, (begin) => shares().runEnd(job.tenantId, begin)) : run(work);
     },
     failImport: (
       tenantId: string,
@@ -107,8 +110,8 @@ export const createActivities = ({
     ) =>
       runEnd(
         (signal, attempt) =>
-          neighbours.run(attempt, () =>
-            shares().runEnd(tenantId, () => {
+          shares().runEnd(tenantId, () =>
+            neighbours.run(attempt, () => {
               const { isLast, isGivenUp } = attempt;
               const job = { tenantId, jobId, reason };
               return failImport(withBudget(movesOn), job, { signal, isLast, isGivenUp });

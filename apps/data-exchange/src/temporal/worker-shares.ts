@@ -95,7 +95,7 @@ export class WorkerShares {
     return this.whole.run(tenantId, () => this.all.run(tenantId, work, { isEnd }), { isEnd });
   }
 
-  /** Runs what ends a job and reads its file: of its tenant it waits for one job at most, however many come again and again. */
+  /** Runs what ends a job and reads its file: in a worker it waits for one job of its tenant at most, however many do. */
   runEnd<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result> {
     return this.runWhole(tenantId, work, true);
   }

@@ -83,7 +83,7 @@ export interface ImportOptions {
 /** A batch whose cells were read, before the database is asked about its rows. */
 export interface PreparedBatch {
   conversion: Conversion;
-  /** Where the sender does not know which of its rows have a duplicate key. */
+  /** Where the sender does not know which of its rows have a duplicate key, or not all of their keys. */
   firstByKey?: Map<string, number> | undefined;
   /** Its rows as they are inserted, where all of them may be new and nothing changes them before. */
   newRows?: NewRows | undefined;
@@ -271,10 +271,10 @@ export class BatchImporter {
     beforeLookUps: WritingHooks['beforeLookUps'],
   ): Promise<PreparedBatch> {
     if (!this.completeKeys) return prepared;
-    const { conversion, firstByKey } = prepared;
+    const { conversion } = prepared;
     await beforeLookUps?.();
     await this.completeKeys([...conversion.rows, ...conversion.invalidRows], context);
-    return { ...prepared, firstByKey: firstByKey && firstRowsByKey(conversion) };
+    return { ...prepared, firstByKey: firstRowsByKey(conversion) };
   }
 
   private async checkKeys(
@@ -283,14 +283,15 @@ export class BatchImporter {
     context: BatchContext,
     beforeLookUps: WritingHooks['beforeLookUps'],
   ): Promise<KeyCheck> {
-    const { writer } = this;
-    if (!firstByKey) return separateKnownDuplicates(conversion, duplicates);
+    const { writer, options } = this;
+    if (!firstByKey || options.knowsDuplicates)
+      return separateKnownDuplicates(conversion, duplicates, firstByKey);
     const check = await findDuplicateKeys(conversion, firstByKey, context, {
       ...this.keysBefore,
       writer,
       beforeLookUps,
     });
-    return this.options.commit === 'NEVER' && this.hasIds
+    return options.commit === 'NEVER' && this.hasIds
       ? findRepeatedIds(check, context, this.keysBefore)
       : check;
   }

@@ -35,16 +35,21 @@ export interface KeyCheck {
   repeated: { row: ConvertedRow; first: number }[];
 }
 
-/** Separates the rows where the sender knows the first row of the file with the same key. */
+/**
+ * Separates the rows where the sender knows the first row of the file with the same key.
+ * @param firstByKey of the batch, where keys were completed that the sender does not know
+ */
 export function separateKnownDuplicates(
   { rows }: Conversion,
   duplicates: readonly (readonly [number, number])[],
+  firstByKey?: ReadonlyMap<string, number>,
 ): KeyCheck {
   const firstByRow = new Map(duplicates);
   const check: KeyCheck = { unique: [], repeated: [] };
   for (const row of rows) {
-    const first = firstByRow.get(row.rowNumber);
-    if (first === undefined) check.unique.push(row);
+    const { rowNumber, key } = row;
+    const first = firstByRow.get(rowNumber) ?? (key === undefined ? undefined : firstByKey?.get(key));
+    if (first === undefined || first === rowNumber) check.unique.push(row);
     else check.repeated.push({ row, first });
   }
   return check;
