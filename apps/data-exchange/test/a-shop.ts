@@ -55,6 +55,7 @@ export const articles = defineExchange({
   importable: true,
   table: 'article',
   key: ['code'],
+  keysMayChange: true,
   defaultSort: 'code',
   searchable: ['title'],
   rowsAreIndependent: true,
