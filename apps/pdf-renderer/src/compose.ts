@@ -30,7 +30,8 @@ export function compose(config: PdfRendererConfig, log: Log, onClose: (close: Cl
   );
   onClose(printer.close);
   measurePlaces(metrics, { pdf: printer.places });
-  // The browser starts with the first look at the health, so that the first document does not wait for it.
+  // The browser starts with the first look at the health, so that the first document does not wait for it; later looks start
+  // none unless it crashed, hung or did not start.
   const health = new Health({ chromium: printer.warm }, { log });
   return { config, log, metrics, health, printer };
 }

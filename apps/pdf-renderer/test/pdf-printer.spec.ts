@@ -252,6 +252,22 @@ describe('the PDF printer', () => {
     await own.close();
   });
 
+  it('prints with another browser once the last one was closed because it had nothing to print', async () => {
+    const browsers: Browser[] = [];
+    const launch = async () => {
+      browsers.push(await chromium!.launch());
+      return browsers.at(-1)!;
+    };
+    const own = printer({ idleMilliseconds: 1 }, { ...chromium!, launch });
+    await own.print(ada, 'first', {});
+    await eventually(() => !browsers[0]!.connected);
+
+    expect(textOfPdf(await own.print(ada, 'second', {}))).toContain('second');
+
+    expect(browsers).toHaveLength(2);
+    await own.close();
+  });
+
   it('prints on while the browser that replaces it starts', async () => {
     const next = Promise.withResolvers<Browser>();
     const launches = [chromium!.launch, () => next.promise];

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PrintResponse__Output } from '@plinth/proto/generated/plinth/pdf/v1/PrintResponse';
 import { protoPackages } from '@plinth/proto/packages';
@@ -105,7 +105,9 @@ describe('the PDF renderer', () => {
 
 describe('a renderer that starts before Chromium is installed', () => {
   // The browser does not run as root.
-  const folder = mkdtempSync(join(__dirname, '../../../node_modules/.cache/chromium-'));
+  const cache = join(__dirname, '../../../node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'chromium-'));
   chmodSync(folder, 0o755);
   const chromium = join(folder, 'chromium');
   let renderer: Renderer;

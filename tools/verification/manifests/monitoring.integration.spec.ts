@@ -108,9 +108,10 @@ const requests = (status: number) => `plinth_gateway_request_duration_seconds_co
 const slower = (seconds: string) =>
   `plinth_http_request_duration_seconds_bucket{area="template",route="/templates",le="${seconds}"}`;
 const ofSettings = { process: 'settings' };
-const breakerOf = (area: string) => `plinth_gateway_breaker_state{area="${area}"}`;
-const failuresOf = (area: string) =>
-  `plinth_gateway_request_duration_seconds_count{area="${area}",status="503"}`;
+const breakerOf = (area: string, instance = 'a') =>
+  `plinth_gateway_breaker_state{area="${area}",instance="${instance}"}`;
+const failuresOf = (area: string, instance = 'a') =>
+  `plinth_gateway_request_duration_seconds_count{area="${area}",status="503",instance="${instance}"}`;
 const up = 'up{job="plinth",namespace="plinth"}';
 const lag = (labels: string) => `nodejs_eventloop_lag_p99_seconds{${labels}}`;
 const failedJob = (namespace: string) =>
@@ -206,6 +207,9 @@ const cases: Record<string, Case> = {
       [failuresOf('settings')]: '0+1x90',
       [breakerOf('template')]: '1x90',
       [failuresOf('template')]: '0+1x70 70x20',
+      // A gateway that nobody asks for it, beside another of which some requests fail.
+      [breakerOf('template', 'b')]: '0x90',
+      [failuresOf('template', 'b')]: '0+1x90',
     },
     labels: { area: 'settings' },
     summary: 'The gateway spares settings, because it fails again and again.',

@@ -1,5 +1,6 @@
 import { silentLog } from '@plinth/runtime/process/log';
 import { createMetrics } from '@plinth/runtime/process/health';
+import type { Chromium } from './chromium';
 import { pdfPrinter } from './pdf-printer';
 
 const limits = { millisecondsMax: 1_000, bytesMax: 1_000, megabytesMax: 1_000 };
@@ -22,5 +23,133 @@ describe('the places of a printer', () => {
 
     for (let document = 1; document <= 3; document++) void begin('beside', new Promise(() => {}));
     expect(printing).toEqual({ alone: 3, beside: 1 });
+  });
+});
+
+/** A browser that prints what its pages let be written into them. */
+function aBrowser(
+  written: (html: string) => Promise<void> = async () => undefined,
+  closeTab: () => Promise<void> = async () => undefined,
+) {
+  const page = {
+    once: () => undefined,
+    on: () => undefined,
+    off: () => undefined,
+    setJavaScriptEnabled: async () => undefined,
+    createCDPSession: async () => ({ send: async () => undefined, on: () => undefined }),
+    goto: async () => undefined,
+    url: () => 'http://document.invalid/',
+    setContent: written,
+    createPDFStream: async () => ReadableStream.from([Buffer.from('a PDF')]),
+  };
+  const context = { newPage: async () => page, close: closeTab };
+  return {
+    once: () => undefined,
+    process: () => null,
+    createBrowserContext: async () => context,
+    close: jest.fn(async () => undefined),
+  };
+}
+
+describe('the browser of a printer', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  const ada = { tenantId: 'acme', userId: 'ada' };
+  const bob = { tenantId: 'globex', userId: 'bob' };
+  const never = new AbortController().signal;
+
+  function startPrinter(launch: () => Promise<unknown>, own: Partial<typeof options> = {}) {
+    const chromium = { isolation: 'sealed', launch } as Chromium;
+    const metrics = createMetrics('pdf-renderer');
+    const printer = pdfPrinter(() => chromium, { ...options, ...own }, silentLog(), metrics);
+    return {
+      warm: printer.warm,
+      print: (owner: typeof ada, html = 'x') =>
+        printer.inTurn(owner, never, async (print) => String(await print(html, {}))),
+    };
+  }
+
+  it('is closed two minutes after its last document; the next one begins another, and readiness none', async () => {
+    const browsers = [aBrowser(), aBrowser()] as const;
+    const starting = [...browsers];
+    const launch = jest.fn(async () => starting.shift());
+    const { warm, print } = startPrinter(launch);
+    await warm();
+    await jest.advanceTimersByTimeAsync(100_000);
+    await print(ada);
+    await jest.advanceTimersByTimeAsync(119_999);
+    expect(browsers[0].close).not.toHaveBeenCalled();
+
+    await jest.advanceTimersByTimeAsync(1);
+    await warm();
+
+    expect(browsers[0].close).toHaveBeenCalledTimes(1);
+    expect(launch).toHaveBeenCalledTimes(1);
+    expect(await print(ada)).toBe('a PDF');
+    expect(browsers[1].close).not.toHaveBeenCalled();
+  });
+
+  it('is not ready once it does not start again, until it does', async () => {
+    let isBroken = false;
+    const launch = jest.fn(async () => {
+      if (isBroken) throw new Error('There is no memory for a browser.');
+      return aBrowser();
+    });
+    const { warm, print } = startPrinter(launch);
+    await warm();
+    await jest.advanceTimersByTimeAsync(120_000);
+    isBroken = true;
+    await warm();
+
+    await expect(print(ada)).rejects.toMatchObject({ slug: 'renderer-busy' });
+
+    await expect(warm()).rejects.toMatchObject({ slug: 'renderer-busy' });
+    isBroken = false;
+    await warm();
+    expect(await print(ada)).toBe('a PDF');
+  });
+
+  it('prints a document alone although another one takes over from it just then', async () => {
+    const takesOver = Promise.withResolvers<unknown>();
+    const first = aBrowser(
+      async (html) => {
+        if (html === 'large' || first.close.mock.calls.length > 0) throw new Error('Target closed');
+      },
+      async () => {
+        takesOver.resolve(aBrowser());
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      },
+    );
+    const launches = [Promise.resolve(first), takesOver.promise];
+    const { print } = startPrinter(() => launches.shift()!, { documentsPerBrowser: 2 });
+    await print(bob);
+
+    const printed = print(ada, 'large');
+    await jest.advanceTimersByTimeAsync(100);
+
+    expect(await printed).toBe('a PDF');
+    expect(first.close).toHaveBeenCalled();
+  });
+
+  it('is left to others for as long as a tenant had it alone', async () => {
+    const begun: string[] = [];
+    const { print } = startPrinter(async () =>
+      aBrowser(async (html) => {
+        begun.push(html);
+        if (html !== 'large') return;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        throw new Error('Page crashed!');
+      }),
+    );
+    const large = expect(print(ada, 'large')).rejects.toMatchObject({ slug: 'template-too-expensive' });
+    await jest.advanceTimersByTimeAsync(1_000);
+    await large;
+
+    const next = print(ada, 'next');
+    expect(await print(bob, 'of another')).toBe('a PDF');
+    expect(begun).toEqual(['large', 'large', 'of another']);
+    await jest.advanceTimersByTimeAsync(500);
+    expect(await next).toBe('a PDF');
   });
 });

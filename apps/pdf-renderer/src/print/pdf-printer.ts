@@ -23,7 +23,15 @@ export interface PdfOptions {
   bytesMax: number;
   /** Of the browser with all its pages. */
   megabytesMax: number;
+  /** After so long without a document the browser is closed, until the next one comes. */
+  idleMilliseconds?: number;
 }
+
+/**
+ * A browser at rest takes up to 3 ms of a processor each second and some 200 MB, and starts within a second or two: that is less
+ * than what it takes in this time.
+ */
+const IDLE_MILLISECONDS = 120_000;
 
 /** @throws Problem where the document is over a limit; the reason of the signal that gave the document up */
 export type Print = (html: string, page: PageSetup) => Promise<Buffer>;
@@ -39,7 +47,11 @@ export interface PdfPrinter {
     signal: AbortSignal,
     work: (print: Print) => Promise<Result>,
   ): Promise<Result>;
-  /** Starts the browser where none runs. @throws Problem where that is not possible */
+  /**
+   * Starts the browser where it is not known that it starts: at first, and after a start that failed, a crash or a hang. One
+   * that was closed because there was nothing to print is started by the next document only.
+   * @throws Problem where it does not start
+   */
   warm(): Promise<void>;
   /** Where documents are printed, for metrics. */
   places: FairPlaces;
@@ -74,6 +86,8 @@ interface PrintBrowser {
   /** Begun while it prints: only then it may take more, and a watch wakes a process that rests. */
   memory: MemoryWatch;
   isRetired: boolean;
+  /** Runs while it has nothing to print. */
+  idle: NodeJS.Timeout | undefined;
   /** The browser that takes over from it. */
   successor?: Promise<PrintBrowser>;
   /** How many of its processes were ended because together they took too much memory. */
@@ -85,7 +99,7 @@ interface PrintBrowser {
 }
 
 /**
- * Prints documents in a browser that is started once and kept warm.
+ * Prints documents in a browser that is kept warm while there are some.
  * @param findChromium is asked whenever a browser has to start, until there is one
  */
 export function pdfPrinter(
@@ -96,6 +110,8 @@ export function pdfPrinter(
 ): PdfPrinter {
   let chromium: Chromium | undefined;
   let current: Promise<PrintBrowser> | undefined;
+  /** Whether the last start succeeded, and no browser has crashed or hung since. */
+  let isStartable = false;
   const places = new FairPlaces({
     places: options.pages,
     waitingMax: options.queueMax,
@@ -131,21 +147,25 @@ export function pdfPrinter(
       printing: 0,
       memory,
       isRetired: false,
+      idle: undefined,
       processesEnded: 0,
       fresh: [],
       used: [],
     };
     browsers.inc();
+    isStartable = true;
     browser.once('disconnected', () => {
       memory.end();
-      retire(started);
+      giveUp(started);
     });
     balanceTabs(started);
+    rest(started);
     return started;
   };
 
   const startOrExplain = (): Promise<PrintBrowser> =>
     start().catch((error: unknown) => {
+      isStartable = false;
       if (error instanceof Problem) throw error;
       log.warn({ err: error }, 'Chromium did not start');
       throw browserNotStarted(error);
@@ -165,7 +185,22 @@ export function pdfPrinter(
   const retire = (old: PrintBrowser): void => {
     if (old.isRetired) return;
     old.isRetired = true;
+    clearTimeout(old.idle);
     if (old.printing === 0) void closeBrowser(old.browser);
+  };
+
+  /** Retires a browser that crashed or hangs. */
+  const giveUp = (old: PrintBrowser): void => {
+    if (!old.isRetired) isStartable = false;
+    retire(old);
+  };
+
+  /** Has a browser wait for the next document, for a while. */
+  const rest = (printBrowser: PrintBrowser): void => {
+    printBrowser.memory.end();
+    if (printBrowser.isRetired) return void closeBrowser(printBrowser.browser);
+    const { idleMilliseconds = IDLE_MILLISECONDS } = options;
+    printBrowser.idle = setTimeout(() => retire(printBrowser), idleMilliseconds).unref();
   };
 
   /** Has a browser print on until another one is ready, so that no document waits for its start. */
@@ -192,6 +227,7 @@ export function pdfPrinter(
   ): Promise<Buffer> => {
     printBrowser.printing++;
     printBrowser.printed++;
+    clearTimeout(printBrowser.idle);
     printBrowser.memory.begin();
     if (printBrowser.printed >= options.documentsPerBrowser) void replace(printBrowser);
     let tab: Tab | undefined;
@@ -214,14 +250,13 @@ export function pdfPrinter(
     } catch (error) {
       // What did not end in time may still be running: beside the next documents, and for as long as the browser prints.
       const isToStop = tab !== undefined && (isTimeout(error) || signal.aborted);
-      if (isToStop ? !(await isClosed(tab!)) : !tab && !signal.aborted) retire(printBrowser);
+      if (isToStop ? !(await isClosed(tab!)) : !tab && !signal.aborted) giveUp(printBrowser);
       throw error;
     } finally {
       printBrowser.printing--;
-      if (printBrowser.printing === 0) printBrowser.memory.end();
       if (tab) closeTab(tab);
-      if (printBrowser.isRetired && printBrowser.printing === 0) void closeBrowser(printBrowser.browser);
-      else if (!printBrowser.isRetired) balanceTabs(printBrowser);
+      if (!printBrowser.isRetired) balanceTabs(printBrowser);
+      if (printBrowser.printing === 0) rest(printBrowser);
     }
   };
 
@@ -242,15 +277,22 @@ export function pdfPrinter(
     page: PageSetup,
     signal: AbortSignal,
   ): Promise<Buffer> => {
+    const since = performance.now();
+    const { used } = await currentBrowser();
+    await Promise.all(used.splice(0).map(isClosed));
+    // Another one may have taken over from it meanwhile, which has no used tabs.
     const printBrowser = await currentBrowser();
     signal.throwIfAborted();
-    await Promise.all(printBrowser.used.splice(0).map(isClosed));
     const { processesEnded } = printBrowser;
-    return printOn(printBrowser, tenantId, html, page, signal).catch((error: unknown) => {
-      if (mayBeTriedAgain(error, signal) && printBrowser.processesEnded > processesEnded)
-        throw documentTooLarge();
-      throw error;
-    });
+    try {
+      return await printOn(printBrowser, tenantId, html, page, signal);
+    } catch (error) {
+      const isTooLarge = mayBeTriedAgain(error, signal) && printBrowser.processesEnded > processesEnded;
+      throw isTooLarge ? documentTooLarge() : error;
+    } finally {
+      // Others print for as long as they waited, however many documents of this tenant have to be printed alone.
+      places.rest(tenantId, pause(performance.now() - since, undefined, { ref: false }));
+    }
   };
 
   const print = async (
@@ -265,11 +307,11 @@ export function pdfPrinter(
       return printOn(printBrowser, tenantId, html, page, signal);
     };
     try {
-      return await turns.beside(attempt).catch((error: unknown) => {
+      return await turns.beside(signal, attempt).catch((error: unknown) => {
         if (!mayBeTriedAgain(error, signal)) throw error;
         // What ended it may be the memory of other documents, or a browser that crashed over one of them.
         log.warn({ err: error }, 'printing a document failed; will try once more, alone');
-        return turns.alone(() => printAlone(tenantId, html, page, signal));
+        return turns.alone(signal, () => printAlone(tenantId, html, page, signal));
       });
     } catch (error) {
       if (error instanceof Problem || signal.aborted) throw error;
@@ -292,7 +334,9 @@ export function pdfPrinter(
   return {
     inTurn: (owner, signal, work) =>
       places.run(owner, () => work((html, page) => counted(owner, html, page, signal)), signal),
-    warm: async () => void (await currentBrowser()),
+    async warm() {
+      if (!isStartable) await currentBrowser();
+    },
     places,
     async close() {
       for (let next = current; next;) {

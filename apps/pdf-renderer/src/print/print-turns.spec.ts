@@ -5,10 +5,11 @@ function start() {
   const turns = new PrintTurns();
   const begun: string[] = [];
   const ends = new Map<string, PromiseWithResolvers<void>>();
-  const add = (how: 'beside' | 'alone', name: string) => {
+  const never = new AbortController().signal;
+  const add = (how: 'beside' | 'alone', name: string, signal = never) => {
     const end = Promise.withResolvers<void>();
     ends.set(name, end);
-    return turns[how](async () => {
+    return turns[how](signal, async () => {
       begun.push(name);
       await end.promise;
     });
@@ -61,5 +62,26 @@ describe('the turns of documents', () => {
       'a',
       'large',
     ]);
+  });
+
+  it('are given up by those who wait and go, while none comes before another that is printed alone', async () => {
+    const { begun, add, end, settle } = start();
+    const going = new AbortController();
+    void add('alone', 'large');
+    const waiting = [add('beside', 'a', going.signal), add('alone', 'larger', going.signal)];
+    const ended = Promise.allSettled(waiting);
+    void add('beside', 'b');
+    await settle();
+
+    going.abort(new Error('gone'));
+
+    expect((await ended).map((one) => one.status === 'rejected' && one.reason.message)).toEqual([
+      'gone',
+      'gone',
+    ]);
+    await settle();
+    expect(begun).toEqual(['large']);
+    await end('large');
+    expect(begun).toEqual(['large', 'b']);
   });
 });

@@ -127,6 +127,20 @@ describe('fair places', () => {
     expect(begun.at(-1)).toBe('grace-0');
   });
 
+  it('are taken by no tenant of whose rests one is not over, however short the last one is', async () => {
+    const { begun, shared, run, end } = start(1);
+    const long = Promise.withResolvers<void>();
+    shared.rest('acme', long.promise);
+    shared.rest('acme', Promise.resolve());
+    await new Promise(setImmediate);
+    void run('ada-0', ada);
+    expect(begun).toEqual([]);
+    long.resolve();
+    await new Promise(setImmediate);
+    expect(begun).toEqual(['ada-0']);
+    await end('ada-0');
+  });
+
   it('are taken by a tenant again whose rest fails', async () => {
     const { begun, shared, run, end } = start(1);
     shared.rest('acme', Promise.reject(new Error('No rest.')));

@@ -43,8 +43,8 @@ export class FairPlaces {
   /** When a tenant or user who is here began to work last, as a number that grows. */
   private readonly lastBegun = new Map<string, number>();
   private begunCount = 0;
-  /** Tenants that take no place until their last rest is over. */
-  private readonly rests = new Map<string, Promise<void>>();
+  /** Tenants that take no place until all of their rests are over. */
+  private readonly rests = new Map<string, Promise<unknown>>();
   /** When tenants left a place last, in that order. */
   private readonly leftAt = new Map<string, number>();
   /** Runs until a place is kept no longer that somebody was refused. */
@@ -133,15 +133,18 @@ export class FairPlaces {
     }
   }
 
-  /** Has a tenant take no place until a promise is settled; meanwhile its places are free for others. */
+  /**
+   * Has a tenant take no place until a promise is settled, and those of its former rests; meanwhile its places are free for
+   * others.
+   */
   rest(tenantId: string, rest: Promise<void>): void {
-    this.rests.set(tenantId, rest);
-    const end = () => {
-      if (this.rests.get(tenantId) !== rest) return;
+    const all = Promise.allSettled([this.rests.get(tenantId), rest]);
+    this.rests.set(tenantId, all);
+    void all.then(() => {
+      if (this.rests.get(tenantId) !== all) return;
       this.rests.delete(tenantId);
       this.beginNext();
-    };
-    void rest.then(end, end);
+    });
   }
 
   /**
