@@ -59,6 +59,7 @@ export const articles = defineExchange({
   defaultSort: 'code',
   searchable: ['title'],
   rowsAreIndependent: true,
+  keysMayChange: true,
   fields: {
     code: textField({
       column: 'code',

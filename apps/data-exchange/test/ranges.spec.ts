@@ -150,6 +150,18 @@ describe('a large file that several workers import', () => {
       expect(await store.listDuplicates(tenantId, jobId, 1, 9)).toEqual([]);
     });
 
+    it('read again from the first that is missing, whatever a read stored that only seemed dead', async () => {
+      const { store, jobId, insert } = await keysOf();
+      const stored = (range: number) => store.lastBatch(tenantId, jobId, range);
+      const insertLater = (batch: number) => store.insert(tenantId, jobId, 0, batch, []);
+      await insertLater(3);
+      expect(await stored(0)).toBe(0);
+      await insert();
+      expect(await stored(0)).toBe(1);
+      await insertLater(2);
+      expect([await stored(0), await stored(1)]).toEqual([3, 0]);
+    });
+
     it('not compared where the database lost some of which it was told that they are read', async () => {
       const { store, jobId, insert } = await keysOf();
       await insert();

@@ -1,10 +1,15 @@
 import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import type { Caller } from '@plinth/kernel/caller';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { Client } from 'pg';
+import { endImport, failImport } from '../src/app/end-import';
 import type { RangeToImport } from '../src/app/import-range';
+import { planImport } from '../src/app/plan-import';
+import { splitIntoRanges } from '../src/app/split-into-ranges';
+import { LostProgress } from '../src/domain/lost-progress';
 import { backUp } from './a-backup';
 import { mappedImport, reportOf, startDataExchange, type DataExchange } from './start-data-exchange';
 
@@ -72,6 +77,91 @@ describe('an import whose databases are restored beside a Temporal that was not'
     });
     expect(await codesOf(caller)).toEqual(allCodes);
     expect(isRestored).toBe(true);
+  });
+
+  it('goes on with what it knows of duplicate keys, where fewer workers take part then', async () => {
+    workers = 2;
+    const caller = aCaller();
+    const counted = async ({ tenantId, jobId }: RangeToImport, end: number) =>
+      (await exchange.ranges.list(tenantId, jobId)).every(
+        ({ number, lastBatch }) => number >= end || lastBatch > 0,
+      );
+    let backup: Promise<() => Promise<void>> | undefined;
+    let restored: Promise<void> | undefined;
+    // No other range is imported while the databases are backed up or restored.
+    beforeTurn = async (turn) => {
+      if (turn.range >= 5) await (backup ??= eventually(() => counted(turn, 5)).then(backUpAll));
+      if (turn.range < 8) return;
+      restored ??= eventually(() => counted(turn, 8)).then(async () => {
+        workers = 1;
+        await (
+          await backup!
+        )();
+      });
+      await restored;
+    };
+
+    // Its first row fails, so that the table of the owner does not show its key.
+    const rows = lines.map((line) => `${line},1\nA,Later,2\n`).join('');
+    const jobId = await execute(caller, `code,title,stock\nA,First,none\n${rows}`);
+
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({
+      finalStatus: 'PartiallyCompleted',
+      insertedRows: ROWS,
+      failedRows: ROWS + 1,
+    });
+    expect([workers, await codesOf(caller)]).toEqual([1, allCodes]);
+  });
+
+  it.each([60, 100_000])('keeps the ranges that it has where ranges are of %d bytes now', async (bytes) => {
+    workers = 1;
+    const caller = aCaller();
+    beforeTurn = async () => undefined;
+    const file = `code,title\n${lines.join('\n')}\n`;
+    const jobId = await mappedImport(exchange, caller, file);
+    const { tenantId } = caller;
+    const executed = { status: 'Executing', caller: { ...caller } as object, executedAt: new Date() };
+    await exchange.imports.advance(tenantId, jobId, 'execute', executed);
+    const planAndCut = async (rangeBytes: number) => {
+      const config = { ...exchange.config, EXCHANGE_RANGE_BYTES: rangeBytes };
+      const dependencies = { ...exchange, config, countWorkers: async () => 1 };
+      const { kind } = await planImport(dependencies, tenantId, jobId);
+      const { count } = await splitIntoRanges(dependencies, tenantId, jobId, new AbortController().signal);
+      return { kind, count };
+    };
+
+    const cut = await planAndCut(120);
+
+    expect(await planAndCut(bytes)).toEqual(cut);
+    expect(await exchange.ranges.list(tenantId, jobId)).toHaveLength(cut.count);
+    expect(cut.count).toBeGreaterThan(5);
+    await exchange.imports.finish(tenantId, jobId, { status: 'Failed', at: new Date() });
+  });
+
+  it('is not over before it began, where somebody executes it again while the workflow of before ends', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    await exchange.imports.advance(tenantId, jobId, 'execute', { status: 'Executing' });
+    const end = { tenantId, jobId, isCancelled: false, keysFirst: false, batches: 0 };
+
+    await expect(endImport(exchange, end, new AbortController().signal)).rejects.toThrow(LostProgress);
+
+    expect((await exchange.imports.get(tenantId, jobId)).status).toBe('Executing');
+    await exchange.imports.finish(tenantId, jobId, { status: 'Failed', at: new Date() });
+  });
+
+  it('keeps its file where the workflow of before fails, until it is executed again', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    beforeTurn = async () => undefined;
+    const jobId = await mappedImport(exchange, caller, 'code,title\nA,a\n');
+    const attempt = { signal: new AbortController().signal, isLast: false };
+
+    await failImport(exchange, { tenantId, jobId, reason: 'It failed before.' }, attempt);
+
+    expect((await exchange.as(caller).post(`/imports/${jobId}/execute`)).status).toBe(202);
+    expect(await reportOf(exchange, caller, jobId)).toMatchObject({ finalStatus: 'Completed' });
   });
 
   it('finds the duplicate keys again that the database lost', async () => {

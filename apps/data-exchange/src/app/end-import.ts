@@ -1,7 +1,7 @@
 import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import { Problem } from '@plinth/kernel/problem';
 import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
-import { finalStatus } from '../domain/import-job';
+import { finalStatus, isFinal } from '../domain/import-job';
 import { LostProgress, requireStored } from '../domain/lost-progress';
 import { mayPass } from '../domain/problems';
 import { InterruptedReading } from '../formats/interrupted-reading';
@@ -207,9 +207,11 @@ async function countRange(
 }
 
 async function deleteKeysAndFile(
-  { keys, blobs }: ImportDependencies,
+  { imports, keys, blobs }: ImportDependencies,
   { tenantId, id, blobKey }: ImportJob,
 ): Promise<void> {
+  // Of a job that a restored database does not know to be executed, they are needed when it is.
+  if (!isFinal((await imports.getState(tenantId, id)).status)) return;
   await keys.delete(tenantId, id);
   await blobs.delete(blobKey);
 }

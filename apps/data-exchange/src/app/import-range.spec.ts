@@ -54,7 +54,11 @@ function anImport(resultOf: (rowCount: number) => object, { hasRoom = false } = 
   const range = { ...wholeFile, number: 0, lastBatch: 0 };
   const definition = { name: 'Shop.Articles', owner: 'shop' };
   const dependencies = {
-    imports: { get: async () => job, keepLayout: () => Promise.reject(new Error('away')) },
+    imports: {
+      get: async () => job,
+      getState: async () => ({ status: 'Failed' }),
+      keepLayout: () => Promise.reject(new Error('away')),
+    },
     ranges: {
       get: async () => range,
       countBatch: async (_tenantId: string, _jobId: string, _range: number, batch: CountedBatch) => {
@@ -94,6 +98,17 @@ describe('the batches of a range', () => {
 
     await expect(importRange(dependencies, range, signal)).rejects.toThrow('failed');
     expect(counted.length).toBeGreaterThan(0);
+  });
+
+  it('are told by their number, and never by one that a version before takes for false', async () => {
+    const { dependencies, run, range: stored } = anImport(oneFailed, { hasRoom: true });
+    const range = { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false };
+
+    expect(await importRange(dependencies, range, signal)).toBe(BATCHES);
+    const { dependencies: blank } = anImport(oneFailed);
+    const blobs = { ...blank.blobs, get: async () => Readable.from([Buffer.from('code,title\n')]) };
+    expect(stored.lastBatch).toBe(0);
+    expect(await importRange({ ...blank, blobs }, range, signal)).toBe(true);
   });
 
   it('that are counted are progress, by which the ends of processes before them are forgiven', async () => {
@@ -223,7 +238,11 @@ describe('the batches of a range', () => {
     const deletes = { delete: async () => undefined };
     const committed = {
       ...dependencies,
-      imports: { get: async () => ({ ...run.job, options: { onError: 'abort' } }), finish },
+      imports: {
+        ...dependencies.imports,
+        get: async () => ({ ...run.job, options: { onError: 'abort' } }),
+        finish,
+      },
       owners: { ...dependencies.owners, seal: async () => BATCHES },
       keys: deletes,
       blobs: { ...dependencies.blobs, ...deletes },
@@ -257,7 +276,7 @@ describe('the batches of a range', () => {
       const deletes = { delete: async () => undefined };
       const crashing = {
         ...dependencies,
-        imports: { get: async () => ({ ...run.job, options: { onError } }), finish },
+        imports: { ...dependencies.imports, get: async () => ({ ...run.job, options: { onError } }), finish },
         ranges: { ...dependencies.ranges, list: async () => (onError === 'abort' ? [] : [range]) },
         owners: { ...dependencies.owners, seal },
         keys: deletes,

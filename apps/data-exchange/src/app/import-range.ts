@@ -24,8 +24,8 @@ export interface RangeToImport {
 
 /**
  * Imports the rows of a range. It can be interrupted anywhere and run again, also beside another run that only seems
- * dead: batches are applied once by the owner and counted once here. Returns how many batches of the range are counted, or
- * false where the job does not go on; a version before returned true for those that do.
+ * dead: batches are applied once by the owner and counted once here. Returns false where the job does not go on, and otherwise
+ * how many batches of the range are counted, or true for none: workflows of a version before take 0 for false.
  * @throws LostProgress where the database has not what the workflow was told
  */
 export async function importRange(
@@ -48,7 +48,7 @@ export async function importRange(
   });
   // What is counted stays: rows that are imported, and the report of those that failed.
   if (!hasRoom) throw tooManyFailedRows();
-  if (end !== 'sealed') return isCancelled ? false : lastBatch;
+  if (end !== 'sealed') return isCancelled ? false : lastBatch || true;
   const { status, cancelRequestedAt } = await dependencies.imports.get(tenantId, jobId);
   // What ends a job has its ranges sealed. Of one that goes on the owner has forgotten what it imported.
   if (!isFinal(status) && cancelRequestedAt === null) throw importForgotten();

@@ -55,6 +55,7 @@ describe('the rows of a file whose reader leaves', () => {
     const dependencies = {
       imports: { get: async () => executing },
       owners: { find: async () => ({}) },
+      ranges: { list: async () => [] },
       blobs: storeOf(endless),
       config: { EXCHANGE_RANGE_BYTES: 5 },
     } as unknown as SplitDependencies;

@@ -34,7 +34,9 @@ export async function planImport(
   const isText = format.kind === 'csv';
   const isSmall = (await contentBytesOf(dependencies, run.job)) <= dependencies.config.EXCHANGE_RANGE_BYTES;
   if (withDefaultOptions(options).onError === 'abort') return { kind: 'at-once', isSmall };
-  if (isText && !isSmall) return { kind: 'ranges' };
+  // Of one that began before, perhaps with another size of ranges, they stay.
+  const { length: count } = await dependencies.ranges.list(tenantId, jobId);
+  if (count > 1 || (count === 0 && isText && !isSmall)) return { kind: 'ranges' };
   await dependencies.ranges.insert(tenantId, jobId, [wholeFile]);
   return { kind: 'whole', isSmall };
 }

@@ -23,7 +23,10 @@ export interface SplitDependencies extends PlanDependencies {
 /** The history of a workflow records every range, and must not grow without limit. */
 const RANGES_MAX = 600;
 
-/** Splits the file of a job into ranges. */
+/**
+ * Splits the file of a job into ranges. A job that began before keeps those it has, since with another size they would have other
+ * rows, and its keys are read first, since batches that were imported with known duplicates left no keys with their owner.
+ */
 export async function splitIntoRanges(
   dependencies: SplitDependencies,
   tenantId: string,
@@ -34,10 +37,14 @@ export async function splitIntoRanges(
   if (!run) return { count: 0, atOnce: 1, keysFirst: false };
   // Of a cancelled job nothing is imported, and one range is what it ends with.
   const isCancelled = run.job.cancelRequestedAt !== null;
-  const ranges = isCancelled ? [wholeFile] : await findRanges(dependencies, run, signal);
-  await dependencies.ranges.insert(tenantId, jobId, ranges);
-  const workers = ranges.length > 1 && canRunConcurrently(run) ? await dependencies.countWorkers() : 1;
-  return { count: ranges.length, atOnce: workers, keysFirst: workers > 1 };
+  const stored = isCancelled ? [] : await dependencies.ranges.list(tenantId, jobId);
+  const began = stored.length > 0;
+  const ranges = began ? stored : isCancelled ? [wholeFile] : await findRanges(dependencies, run, signal);
+  if (!began) await dependencies.ranges.insert(tenantId, jobId, ranges);
+  const { length: count } = ranges;
+  if (count === 1 || !canRunConcurrently(run)) return { count, atOnce: 1, keysFirst: false };
+  const workers = await dependencies.countWorkers();
+  return { count, atOnce: workers, keysFirst: workers > 1 || began };
 }
 
 async function findRanges(

@@ -24,7 +24,7 @@ export interface KeyStore {
     batch: number,
     keys: readonly RowKey[],
   ): Promise<void>;
-  /** The last batch of a range whose keys are stored. */
+  /** The batch of a range up to which the keys of all are stored. */
   lastBatch(tenantId: string, jobId: string, range: number): Promise<number>;
   /**
    * Finds the rows with duplicate keys, and deletes the keys. When `signal` aborts, the statement ends. Returns how many rows
@@ -76,11 +76,7 @@ export function keyStore(
     },
 
     async lastBatch(tenantId, jobId, range) {
-      const [row] = await query<{ last: number | null }>(
-        tenantId,
-        'SELECT max(batch) AS last FROM import_key WHERE tenant_id = $1 AND job_id = $2 AND range = $3',
-        [tenantId, jobId, range],
-      );
+      const [row] = await query<{ last: number | null }>(tenantId, LAST_BATCH, [tenantId, jobId, range]);
       return row?.last ?? 0;
     },
 
@@ -155,6 +151,13 @@ const long = (text: string, values: unknown[]): QueryConfig =>
 /** Its time was over, or what one connection may take of the disk to sort. */
 const isBeyondLimits = (error: unknown): boolean =>
   ['57014', '53400'].includes(String((error as { code?: unknown }).code));
+
+/** A read that only seemed dead may have stored one behind those that are deleted since. */
+const LAST_BATCH = `
+  SELECT max(batch) AS last FROM (
+    SELECT batch, row_number() OVER (ORDER BY batch) AS position
+    FROM import_key WHERE tenant_id = $1 AND job_id = $2 AND range = $3
+  ) AS stored WHERE batch = position`;
 
 interface StoredKeys {
   keys: number;

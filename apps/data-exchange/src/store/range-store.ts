@@ -21,7 +21,7 @@ export interface RangeStore {
   numbers(tenantId: string, jobId: string): Promise<number[]>;
   /** @throws LostProgress where the job has no such range any more */
   get(tenantId: string, jobId: string, number: number): Promise<ImportRange>;
-  /** How many batches of all ranges of a job are counted. */
+  /** How many batches of all ranges of a job are counted. @throws LostProgress where it has no ranges any more */
   countedBatches(tenantId: string, jobId: string): Promise<number>;
   /**
    * Counts a batch of a range, once however often it is repeated, and stores its failed rows.
@@ -53,6 +53,7 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
 
     async countedBatches(tenantId, jobId) {
       const stored = await list(tenantId, jobId);
+      if (stored.length === 0) throw new LostProgress(`The job ${jobId} has no ranges.`);
       return stored.reduce((sum, { lastBatch }) => sum + lastBatch, 0);
     },
 

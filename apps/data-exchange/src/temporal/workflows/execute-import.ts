@@ -3,6 +3,7 @@ import {
   ApplicationFailure,
   continueAsNew,
   proxyActivities,
+  sleep,
   workflowInfo,
   type ActivityInterfaceFor,
 } from '@temporalio/workflow';
@@ -10,11 +11,14 @@ import type { RangePlan } from '../../app/split-into-ranges';
 import type { Activities } from '../activities';
 import { LOST_PROGRESS, TOO_LONG } from './failure-types';
 import { endedItsProcesses, reasonOf } from './reason';
-import { runWithConcurrency } from './run-with-concurrency';
+import { numberOf, runWithConcurrency } from './run-with-concurrency';
 import { shortQueueOf } from './task-queues';
 import { workOptions } from './work-options';
 
 type Long = ActivityInterfaceFor<Activities>;
+
+/** What begins anew again and again, for whatever reason, leaves workers for others until somebody cancels the job. */
+const PAUSE = '1 second';
 
 const wholeFile: RangePlan = { count: 1, atOnce: 1, keysFirst: false };
 
@@ -41,24 +45,19 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
     { count, atOnce: concurrency, keysFirst }: RangePlan,
     run = onLong,
   ): Promise<void> => {
-    let keyBatches = 0;
     let duplicates = 0;
     if (keysFirst) {
-      await runWithConcurrency(count, concurrency, async (range) => {
-        keyBatches += numberOf(await long.readKeys({ tenantId, jobId, range, keysFirst }));
-        return true;
-      });
-      duplicates = numberOf(await long.findDuplicates(tenantId, jobId, keyBatches));
+      const read = await runWithConcurrency(count, concurrency, (range) =>
+        long.readKeys({ tenantId, jobId, range, keysFirst }),
+      );
+      duplicates = numberOf(await long.findDuplicates(tenantId, jobId, read.sum));
     }
     const isWhole = count === 1;
-    let batches = 0;
-    const isComplete = await runWithConcurrency(count, concurrency, async (range) => {
-      const imported = await run(({ importRange }) =>
+    const { isComplete, sum: batches } = await runWithConcurrency(count, concurrency, (range) =>
+      run(({ importRange }) =>
         importRange({ tenantId, jobId, range, keysFirst, isWhole, movesOn, duplicates }),
-      );
-      batches += numberOf(imported);
-      return imported !== false;
-    });
+      ),
+    );
     // The rows that a cancelled job did not import are counted, which takes as long as its file.
     const end = { tenantId, jobId, isCancelled: !isComplete, keysFirst, movesOn, batches };
     await (isComplete ? onShort : run)(({ endImport }) => endImport(end));
@@ -71,7 +70,10 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
     if (plan.kind === 'whole') await importRanges(wholeFile, run);
     if (plan.kind === 'ranges') await importRanges(await long.cutFile(tenantId, jobId));
   } catch (error) {
-    if (isFailure(error, LOST_PROGRESS)) await continueAsNew<typeof executeImport>(tenantId, jobId);
+    if (isFailure(error, LOST_PROGRESS)) {
+      await sleep(PAUSE);
+      await continueAsNew<typeof executeImport>(tenantId, jobId);
+    }
     const isSuspect = endedItsProcesses(error);
     await onShort((to) => to.failImport(tenantId, jobId, reasonOf(error), movesOn, isSuspect));
   }
@@ -79,6 +81,3 @@ export async function executeImport(tenantId: string, jobId: string): Promise<vo
 
 const isFailure = (error: unknown, type: typeof TOO_LONG | typeof LOST_PROGRESS): boolean =>
   error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === type;
-
-/** Activities of a version before tell no numbers. */
-const numberOf = (count: unknown): number => (typeof count === 'number' ? count : 0);
