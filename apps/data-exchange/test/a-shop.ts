@@ -55,7 +55,6 @@ export const articles = defineExchange({
   importable: true,
   table: 'article',
   key: ['code'],
-  keysMayChange: true,
   defaultSort: 'code',
   searchable: ['title'],
   rowsAreIndependent: true,
