@@ -56,6 +56,7 @@ describe('the rows of a file whose reader leaves', () => {
       imports: { get: async () => executing },
       owners: { find: async () => ({}) },
       blobs: storeOf(endless),
+      ranges: { list: async () => [] },
       config: { EXCHANGE_RANGE_BYTES: 5 },
     } as unknown as SplitDependencies;
     const splitting = splitIntoRanges(dependencies, 'acme', 'job', worker.signal);
@@ -67,12 +68,12 @@ describe('the rows of a file whose reader leaves', () => {
   });
 
   it('are not split where the import is cancelled', async () => {
-    const insert = jest.fn();
+    const insert = jest.fn().mockResolvedValue(1);
     const dependencies = {
       imports: { get: async () => ({ ...executing, cancelRequestedAt: new Date() }) },
       owners: { find: async () => ({}) },
       blobs: { get: () => Promise.reject(new Error('The file is read.')) },
-      ranges: { insert },
+      ranges: { insert, list: async () => [] },
       config: { EXCHANGE_RANGE_BYTES: 5 },
     } as unknown as SplitDependencies;
 

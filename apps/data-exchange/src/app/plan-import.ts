@@ -35,8 +35,9 @@ export async function planImport(
   const isSmall = (await contentBytesOf(dependencies, run.job)) <= dependencies.config.EXCHANGE_RANGE_BYTES;
   if (withDefaultOptions(options).onError === 'abort') return { kind: 'at-once', isSmall };
   if (isText && !isSmall) return { kind: 'ranges' };
-  await dependencies.ranges.insert(tenantId, jobId, [wholeFile]);
-  return { kind: 'whole', isSmall };
+  const ranges = await dependencies.ranges.insert(tenantId, jobId, [wholeFile]);
+  // It may have been split by smaller ranges than are configured by now.
+  return ranges > 1 ? { kind: 'ranges' } : { kind: 'whole', isSmall };
 }
 
 /** Of a workbook what its sheet and the texts of all sheets unpack to; an import of one that is damaged ends soon. */

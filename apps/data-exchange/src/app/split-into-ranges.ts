@@ -23,7 +23,7 @@ export interface SplitDependencies extends PlanDependencies {
 /** The history of a workflow records every range, and must not grow without limit. */
 const RANGES_MAX = 600;
 
-/** Splits the file of a job into ranges. */
+/** Splits the file of a job into ranges, once: they stay, whatever is configured by the time that the job begins anew. */
 export async function splitIntoRanges(
   dependencies: SplitDependencies,
   tenantId: string,
@@ -32,12 +32,12 @@ export async function splitIntoRanges(
 ): Promise<RangePlan> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return { count: 0, atOnce: 1, keysFirst: false };
-  // Of a cancelled job nothing is imported, and one range is what it ends with.
-  const isCancelled = run.job.cancelRequestedAt !== null;
-  const ranges = isCancelled ? [wholeFile] : await findRanges(dependencies, run, signal);
-  await dependencies.ranges.insert(tenantId, jobId, ranges);
-  const workers = ranges.length > 1 && canRunConcurrently(run) ? await dependencies.countWorkers() : 1;
-  return { count: ranges.length, atOnce: workers, keysFirst: workers > 1 };
+  const { length: stored } = await dependencies.ranges.list(tenantId, jobId);
+  const count =
+    stored ||
+    (await dependencies.ranges.insert(tenantId, jobId, await findRanges(dependencies, run, signal)));
+  const workers = count > 1 && canRunConcurrently(run) ? await dependencies.countWorkers() : 1;
+  return { count, atOnce: workers, keysFirst: workers > 1 };
 }
 
 async function findRanges(
@@ -46,7 +46,8 @@ async function findRanges(
   signal: AbortSignal,
 ): Promise<FileRange[]> {
   const { format, fileSizeBytes: sizeBytes } = job;
-  if (format.kind !== 'csv') return [wholeFile];
+  // Of a cancelled job nothing is imported, and one range is what it ends with.
+  if (format.kind !== 'csv' || job.cancelRequestedAt !== null) return [wholeFile];
   const rangeBytes = Math.max(config.EXCHANGE_RANGE_BYTES, Math.ceil(sizeBytes / RANGES_MAX));
   try {
     const bytes = abortedBy(signal, await blobs.get(job.blobKey));
