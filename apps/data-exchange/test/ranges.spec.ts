@@ -120,6 +120,27 @@ describe('a large file that several workers import', () => {
     ]);
   });
 
+  it('keeps the ranges that were stored first, also of two runs at the same time', async () => {
+    const caller = aCaller();
+    const jobId = await mappedImport(alone, caller, 'code,title\nA,a');
+    const cuts = [3, 5, 2].map((count) =>
+      Array.from({ length: count }, (_, number) => ({
+        startByte: number * 60,
+        endByte: number === count - 1 ? null : (number + 1) * 60,
+        recordsBefore: number,
+      })),
+    );
+    const stored = await Promise.all(
+      cuts.map((ranges) => alone.ranges.insert(caller.tenantId, jobId, ranges)),
+    );
+
+    const ranges = await alone.ranges.list(caller.tenantId, jobId);
+    expect(stored).toEqual(cuts.map(() => ranges.length));
+    expect(ranges.filter(({ endByte }) => endByte === null).map(({ number }) => number)).toEqual([
+      ranges.length - 1,
+    ]);
+  });
+
   describe('has its keys', () => {
     const caller = aCaller();
     const { tenantId } = caller;

@@ -14,6 +14,7 @@ import { backUp } from './a-backup';
 import { mappedImport, reportOf, startDataExchange, type DataExchange } from './start-data-exchange';
 
 const ROWS = 200;
+const RANGE_BYTES = 120;
 const lines = Array.from({ length: ROWS }, (_, row) => `K${row},Title ${row}`);
 
 describe('an import whose databases are restored beside a Temporal that was not', () => {
@@ -25,7 +26,7 @@ describe('an import whose databases are restored beside a Temporal that was not'
   beforeAll(async () => {
     exchange = await startDataExchange({
       countWorkers: () => workers,
-      environment: { EXCHANGE_RANGE_BYTES: '120' },
+      environment: { EXCHANGE_RANGE_BYTES: String(RANGE_BYTES) },
       beforeTurn: (range) => beforeTurn(range),
     });
     const url = new URL(infrastructure().postgresUrl);
@@ -184,6 +185,27 @@ describe('an import whose databases are restored beside a Temporal that was not'
       failedRows: 2,
     });
   });
+
+  it.each([300, 1_000_000])(
+    'keeps its ranges where it begins anew, though they are to have %d bytes by now',
+    async (rangeBytes) => {
+      workers = 2;
+      const caller = aCaller();
+      let lost: Promise<unknown> | undefined;
+      const lose = async () => {
+        exchange.config.EXCHANGE_RANGE_BYTES = rangeBytes;
+        await admin.query('DELETE FROM import_duplicate; UPDATE import_job SET duplicate_rows = 0');
+      };
+      beforeTurn = () => (lost ??= lose()).then(() => undefined);
+
+      const jobId = await execute(caller, `code,title\nK0,Title\n${lines.join('\n')}\n`);
+
+      const report = await reportOf(exchange, caller, jobId);
+      exchange.config.EXCHANGE_RANGE_BYTES = RANGE_BYTES;
+      expect(report).toMatchObject({ totalRows: ROWS + 1, insertedRows: ROWS, failedRows: 1 });
+      expect(await codesOf(caller)).toEqual(allCodes);
+    },
+  );
 
   it('is cut again where the database lost its ranges', async () => {
     workers = 1;

@@ -133,7 +133,7 @@ describe('the batches of a range', () => {
     const keys = { lastBatch: async () => 0, insert };
     const activities = createActivities({ ...dependencies, keys, config: {}, log: silentLog() } as never);
     const heartbeat = jest.fn();
-    const info = { attempt: 6, heartbeatDetails: undefined, taskQueue: 'jobs' };
+    const info = { attempt: 6, heartbeatDetails: { ended: 0 }, taskQueue: 'jobs' };
     const context = { info, heartbeat, cancellationSignal: signal };
     const range = { tenantId: aCaller().tenantId, jobId: 'job', range: 0, keysFirst: true };
 

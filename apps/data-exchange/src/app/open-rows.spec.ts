@@ -57,7 +57,7 @@ describe('the rows of a file whose reader leaves', () => {
       owners: { find: async () => ({}) },
       ranges: { list: async () => [] },
       blobs: storeOf(endless),
-      config: { EXCHANGE_RANGE_BYTES: 5 },
+      ranges: { list: async () => [] },
     } as unknown as SplitDependencies;
     const splitting = splitIntoRanges(dependencies, 'acme', 'job', worker.signal);
     await new Promise(setImmediate);
@@ -68,12 +68,12 @@ describe('the rows of a file whose reader leaves', () => {
   });
 
   it('are not split where the import is cancelled', async () => {
-    const insert = jest.fn();
+    const insert = jest.fn().mockResolvedValue(1);
     const dependencies = {
       imports: { get: async () => ({ ...executing, cancelRequestedAt: new Date() }) },
       owners: { find: async () => ({}) },
       blobs: { get: () => Promise.reject(new Error('The file is read.')) },
-      ranges: { insert },
+      ranges: { insert, list: async () => [] },
       config: { EXCHANGE_RANGE_BYTES: 5 },
     } as unknown as SplitDependencies;
 

@@ -34,11 +34,10 @@ export async function planImport(
   const isText = format.kind === 'csv';
   const isSmall = (await contentBytesOf(dependencies, run.job)) <= dependencies.config.EXCHANGE_RANGE_BYTES;
   if (withDefaultOptions(options).onError === 'abort') return { kind: 'at-once', isSmall };
-  // Of one that began before, perhaps with another size of ranges, they stay.
-  const { length: count } = await dependencies.ranges.list(tenantId, jobId);
-  if (count > 1 || (count === 0 && isText && !isSmall)) return { kind: 'ranges' };
-  await dependencies.ranges.insert(tenantId, jobId, [wholeFile]);
-  return { kind: 'whole', isSmall };
+  if (isText && !isSmall) return { kind: 'ranges' };
+  const ranges = await dependencies.ranges.insert(tenantId, jobId, [wholeFile]);
+  // It may have been split by smaller ranges than are configured by now.
+  return ranges > 1 ? { kind: 'ranges' } : { kind: 'whole', isSmall };
 }
 
 /** Of a workbook what its sheet and the texts of all sheets unpack to; an import of one that is damaged ends soon. */

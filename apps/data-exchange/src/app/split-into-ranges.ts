@@ -24,8 +24,8 @@ export interface SplitDependencies extends PlanDependencies {
 const RANGES_MAX = 600;
 
 /**
- * Splits the file of a job into ranges. A job that began before keeps those it has, since with another size they would have other
- * rows, and its keys are read first, since batches that were imported with known duplicates left no keys with their owner.
+ * Splits the file of a job into ranges, once: they stay, whatever is configured by the time that the job begins anew. Its keys
+ * are read first then, since batches that were imported with known duplicates left no keys with their owner.
  */
 export async function splitIntoRanges(
   dependencies: SplitDependencies,
@@ -35,16 +35,13 @@ export async function splitIntoRanges(
 ): Promise<RangePlan> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return { count: 0, atOnce: 1, keysFirst: false };
-  // Of a cancelled job nothing is imported, and one range is what it ends with.
-  const isCancelled = run.job.cancelRequestedAt !== null;
-  const stored = isCancelled ? [] : await dependencies.ranges.list(tenantId, jobId);
-  const began = stored.length > 0;
-  const ranges = began ? stored : isCancelled ? [wholeFile] : await findRanges(dependencies, run, signal);
-  if (!began) await dependencies.ranges.insert(tenantId, jobId, ranges);
-  const { length: count } = ranges;
+  const { length: stored } = await dependencies.ranges.list(tenantId, jobId);
+  const count =
+    stored ||
+    (await dependencies.ranges.insert(tenantId, jobId, await findRanges(dependencies, run, signal)));
   if (count === 1 || !canRunConcurrently(run)) return { count, atOnce: 1, keysFirst: false };
   const workers = await dependencies.countWorkers();
-  return { count, atOnce: workers, keysFirst: workers > 1 || began };
+  return { count, atOnce: workers, keysFirst: workers > 1 || stored > 0 };
 }
 
 async function findRanges(
@@ -53,7 +50,8 @@ async function findRanges(
   signal: AbortSignal,
 ): Promise<FileRange[]> {
   const { format, fileSizeBytes: sizeBytes } = job;
-  if (format.kind !== 'csv') return [wholeFile];
+  // Of a cancelled job nothing is imported, and one range is what it ends with.
+  if (format.kind !== 'csv' || job.cancelRequestedAt !== null) return [wholeFile];
   const rangeBytes = Math.max(config.EXCHANGE_RANGE_BYTES, Math.ceil(sizeBytes / RANGES_MAX));
   try {
     const bytes = abortedBy(signal, await blobs.get(job.blobKey));

@@ -60,6 +60,16 @@ describe('indexRecords', () => {
     );
   });
 
+  it('splits a file the same, in whatever pieces it arrives', async () => {
+    const file = Buffer.from(`a,b\n${'é😀,"x\ny"\n'.repeat(500)}`);
+    const arriving = [7, 64, 100, file.length].map((chunkBytes) =>
+      readInRanges(file, plainFormat, 150, chunkBytes),
+    );
+    const [first, ...others] = (await Promise.all(arriving)).map(({ ranges }) => ranges);
+
+    for (const other of others) expect(other).toEqual(first);
+  });
+
   it('splits a long file into many ranges', async () => {
     const file = Buffer.from(`a,b\n${'1,"x\ny"\n'.repeat(1_000)}`);
     const { ranges } = await readInRanges(file, plainFormat, 100, 64);

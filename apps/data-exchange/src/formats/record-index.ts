@@ -17,10 +17,13 @@ export interface FileRange {
 
 export const wholeFile: FileRange = { startByte: 0, endByte: null, recordsBefore: 0 };
 
+/** A border can follow each piece of the text, of which a range has about so many. */
+const PIECES_OF_RANGE = 16;
+
 /**
  * Splits a text file into ranges of at least so many bytes, each of whole records. It reads the file as an import does,
  * so a line end inside quotes is no border. Where the size of characters cannot be derived from the text, the file
- * stays whole.
+ * stays whole. A file is split the same each time.
  */
 export async function indexRecords(
   bytes: Readable,
@@ -33,7 +36,8 @@ export async function indexRecords(
   let bytesRead = markLength(format);
   const { begin, headerRows } = headerOf(format);
   let recordsOfHeader = 0;
-  for await (const piece of inPieces(decodeText(bytes, format.encoding), rangeBytes)) {
+  const pieceLength = Math.ceil(rangeBytes / PIECES_OF_RANGE);
+  for await (const piece of inPieces(decodeText(bytes, format.encoding), pieceLength)) {
     const hadHeader = recordsOfHeader >= Math.max(1, headerRows);
     if (hadHeader) await inFollowingTurns(reader.countInSteps(piece));
     else {
@@ -54,16 +58,21 @@ export async function indexRecords(
   return bytesRead === sizeBytes ? ranges : [{ ...wholeFile }];
 }
 
-/** A border can follow each piece, so none is longer than a range; a pair of surrogates stays together. */
-async function* inPieces(texts: AsyncIterable<string>, lengthMax: number): AsyncGenerator<string> {
+/** Pieces of the same length, however long those are that the store of the file sends. A pair of surrogates stays together. */
+async function* inPieces(texts: AsyncIterable<string>, length: number): AsyncGenerator<string> {
+  let rest = '';
   for await (const text of texts) {
-    for (let start = 0; start < text.length;) {
-      let end = Math.min(text.length, start + lengthMax);
-      if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end = Math.min(text.length, end + 1);
-      yield text.slice(start, end);
+    rest += text;
+    let start = 0;
+    while (rest.length - start > length) {
+      const isInPair = /[\ud800-\udbff]/.test(rest.charAt(start + length - 1));
+      const end = start + length + (isInPair ? 1 : 0);
+      yield rest.slice(start, end);
       start = end;
     }
+    rest = rest.slice(start);
   }
+  if (rest !== '') yield rest;
 }
 
 /** How many bytes a text has in the file, where that can be derived from its characters. */

@@ -14,8 +14,8 @@ export interface ImportRange extends FileRange {
 
 /** The ranges of the files of imports. */
 export interface RangeStore {
-  /** Stores the ranges of a job, unless it has some already. */
-  insert(tenantId: string, jobId: string, ranges: readonly FileRange[]): Promise<void>;
+  /** Stores the ranges of a job, unless it has some already, which stay. Returns how many it has. */
+  insert(tenantId: string, jobId: string, ranges: readonly FileRange[]): Promise<number>;
   list(tenantId: string, jobId: string): Promise<ImportRange[]>;
   /** Under which numbers the owner knows the ranges of a job; the rows of a job that was not split are one range. */
   numbers(tenantId: string, jobId: string): Promise<number[]>;
@@ -62,14 +62,16 @@ export function rangeStore(db: TenantDatabase<Prisma.TransactionClient>): RangeS
       return stored.length > 0 ? stored.map(({ number }) => number) : [0];
     },
 
-    insert: async (tenantId, jobId, ranges) => {
-      await db.inTenant(tenantId, (tx) =>
-        tx.importRange.createMany({
-          data: ranges.map((range, number) => ({ tenantId, jobId, number, ...range })),
-          skipDuplicates: true,
-        }),
-      );
-    },
+    insert: (tenantId, jobId, ranges) =>
+      db.inTenant(tenantId, async (tx) => {
+        // Another run may store its own at the same time, with other borders, and the two are not to be mixed.
+        await tx.$queryRaw`SELECT FROM import_job
+          WHERE tenant_id = ${tenantId}::uuid AND id = ${jobId}::uuid FOR NO KEY UPDATE`;
+        const stored = await tx.importRange.count({ where: { tenantId, jobId } });
+        if (stored > 0) return stored;
+        const data = ranges.map((range, number) => ({ tenantId, jobId, number, ...range }));
+        return (await tx.importRange.createMany({ data })).count;
+      }),
 
     async get(tenantId, jobId, number) {
       const range = (await list(tenantId, jobId)).find((candidate) => candidate.number === number);

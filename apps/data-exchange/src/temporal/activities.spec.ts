@@ -36,14 +36,19 @@ function someActivities() {
         .run(context as unknown as Context, () => run('tenant', 'job'))
         .catch((error: unknown) => error);
     };
-    /** Attempts of which nothing is heard again, as their processes ended. */
-    const crash = (count: number) => void (attempt += count);
+    /** Attempts of which nothing is heard again once they began, as their processes ended. */
+    const crash = (count: number) => {
+      heartbeatDetails ??= { ended: attempt };
+      attempt += count;
+    };
+    /** Attempts of a version before, which leave nothing to the next one. */
+    const failBefore = (count: number) => void (attempt += count);
     /** An attempt in a process of its own, which ends after this time. */
     const liveFor = async (milliseconds: number) => {
       void begin(ofNewProcess().findDuplicates);
       await jest.advanceTimersByTimeAsync(milliseconds);
     };
-    return Object.assign(begin, { crash, liveFor });
+    return Object.assign(begin, { crash, failBefore, liveFor });
   };
   return { imports, activities: ofNewProcess(), ofNewProcess, anActivity };
 }
@@ -108,6 +113,17 @@ describe('an activity', () => {
         'The process of this job ended or stood still 10 times before the job got any further. Divide the file.',
       nonRetryable: true,
     });
+  });
+
+  it('goes on, however often a version before tried it, until ten of its own processes ended', async () => {
+    const { imports, activities, anActivity } = someActivities();
+    const attempt = anActivity();
+    attempt.failBefore(360);
+    for (let life = 0; life < 9; life++) await attempt.liveFor(0);
+    expect(await soon(attempt(activities.findDuplicates))).toBe('it waits');
+
+    imports.getState.mockRejectedValue(new Error('a bug'));
+    expect(await attempt(activities.findDuplicates)).toMatchObject({ type: 'Problem', nonRetryable: true });
   });
 
   it('leaves the one place of those whose processes ended to another, until that got further', async () => {
@@ -225,7 +241,10 @@ describe('an activity', () => {
     expect(await soon(end(ofSuspect))).toBe('it waits');
     expect(await soon(other(activities.findDuplicates))).toMatchObject({ type: 'Share' });
     const inProcess = (attempt: number) =>
-      new Attempt({ info: { attempt, heartbeatDetails: undefined } } as unknown as Context, CRASHES_OF_JOB);
+      new Attempt(
+        { info: { attempt, heartbeatDetails: { ended: 0 } } } as unknown as Context,
+        CRASHES_OF_JOB,
+      );
     expect([4, 5].map((attempt) => inProcess(attempt).isGivenUp)).toEqual([false, true]);
   });
 

@@ -53,6 +53,8 @@ export class Attempt implements Neighbour {
 
   /** Reports to Temporal that the activity is alive while it works. */
   async whileAlive<Result>(work: () => Promise<Result>): Promise<Result> {
+    // Without it the next one could not tell that the process of this one ended.
+    this.beat();
     const heartbeat = setInterval(() => this.beat(), HEARTBEAT_MILLISECONDS);
     try {
       return await work();

@@ -24,18 +24,21 @@ describe('an attempt of a job that failed', () => {
       false,
       false,
     ]);
-    expect(countedAttempt({ attempt: 5, heartbeatDetails: undefined })).toBe(1);
-    expect(countedAttempt({ attempt: 5, heartbeatDetails: { forOthers: 4 } })).toBe(1);
     expect(countedAttempt({ attempt: 9, heartbeatDetails: { forOthers: 4, ended: 6 } })).toBe(3);
   });
 
   it('is told from one that ended with its process', () => {
     expect(crashesOf({ attempt: 1, heartbeatDetails: undefined })).toBe(0);
-    expect(crashesOf({ attempt: 5, heartbeatDetails: undefined })).toBe(4);
     expect(crashesOf({ attempt: 9, heartbeatDetails: { forOthers: 4, ended: 6 } })).toBe(2);
-    // A version before left no more than this, and counted none.
-    expect(crashesOf({ attempt: 9, heartbeatDetails: { forOthers: 4 } })).toBe(0);
   });
+
+  it.each([undefined, null, { forOthers: 4 }])(
+    'by a version before says nothing of those that follow, as it left %j',
+    (heartbeatDetails) => {
+      const afterAnHour = { attempt: 361, heartbeatDetails };
+      expect([crashesOf(afterAnHour), countedAttempt(afterAnHour)]).toEqual([0, 1]);
+    },
+  );
 
   it('says why to the person who waits for the job', () => {
     expect(failureOf(new InterruptedReading(), 5)).toMatchObject({

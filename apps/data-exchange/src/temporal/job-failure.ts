@@ -49,10 +49,10 @@ export interface AttemptDetails {
 type AttemptInfo = Pick<Info, 'attempt' | 'heartbeatDetails'>;
 
 export function detailsOf({ attempt, heartbeatDetails }: AttemptInfo): AttemptDetails {
-  const left = heartbeatDetails as Partial<AttemptDetails> | undefined;
-  // A version before told none that failed from one that ended with its process.
-  const ended = left ? attempt - 1 : 0;
-  return { forOthers: 0, ended, crashesBefore: 0, longest: 0, ...left };
+  const left = heartbeatDetails as Partial<AttemptDetails> | null | undefined;
+  // A version before left no number of those that ended; nearly all of its many attempts waited for others.
+  const unknown = { forOthers: attempt - 1, ended: attempt - 1, crashesBefore: 0, longest: 0 };
+  return left?.ended === undefined ? unknown : { ...unknown, ...left };
 }
 
 /** The number of an attempt among those that did not fail for what others do, and did not end with their process. */
