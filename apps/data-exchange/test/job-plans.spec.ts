@@ -158,7 +158,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
   await keys.delete(tenantId, id);
 
   const undos = importUndoStore(db);
-  await undos.begin(tenantId, id, { caller, at }, requireRoom);
+  const undo = await undos.begin(tenantId, id, { caller, at }, requireRoom);
   await undos.recordStart(tenantId, id, at);
   await overdueJobs.list(at);
   const kept = Array.from({ length: BATCH_ROWS }, (_, row) => ({
@@ -166,11 +166,11 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
     key: `K${row}`,
     reason: 'ChangedSince' as const,
   }));
-  await undos.countWrite(tenantId, id, { number: 2, removed: 0, restored: 0, gone: 0, kept });
+  await undos.countWrite(undo, { number: 2, removed: 0, restored: 0, gone: 0, kept });
   await undos.finish(tenantId, id, { status: 'PartiallyUndone', at });
   await undos.keptRows(tenantId, id);
   await undos.find(tenantId, id);
-  await undos.statuses(tenantId, [id, cancelled.id]);
+  await undos.states(tenantId, [id, cancelled.id]);
   await imports.getState(tenantId, id);
   await imports.recordFileRemoval(tenantId, id, at);
   await imports.removeRows(tenantId, id, at);

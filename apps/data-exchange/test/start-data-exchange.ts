@@ -154,9 +154,10 @@ export async function mappedImport(
   caller: Caller,
   content: string | Uint8Array,
   encoding?: string,
+  file: { definitionName?: string } = {},
 ): Promise<string> {
   const http = exchange.as(caller);
-  const { body: job, status } = await upload(exchange, caller, content);
+  const { body: job, status } = await upload(exchange, caller, content, file);
   if (status !== 201) throw new Error(`The upload was answered with ${status}: ${JSON.stringify(job)}`);
   if (encoding !== undefined) {
     const said = await http.put(`/imports/${job.id}/format`, { encoding });
@@ -192,8 +193,9 @@ export async function importFile(
   caller: Caller,
   content: string | Uint8Array,
   options?: { mode?: string; onError?: string },
+  file?: { definitionName?: string },
 ) {
-  const jobId = await mappedImport(exchange, caller, content);
+  const jobId = await mappedImport(exchange, caller, content, undefined, file);
   const { status, body } = await exchange.as(caller).post(`/imports/${jobId}/execute`, options);
   if (status !== 202) throw new Error(JSON.stringify(body));
   return { jobId, report: await reportOf(exchange, caller, jobId) };

@@ -1,7 +1,10 @@
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
+import type { ExchangeDefinition } from '@plinth/exchange/definition';
 import { newId } from '@plinth/kernel/uuid';
+import { holds } from '@plinth/kernel/caller';
 import { Client } from 'pg';
+import { articles } from './a-shop';
 import {
   importFile,
   mappedImport,
@@ -35,10 +38,22 @@ const publishedEvents = (exchange: DataExchange, { tenantId }: Caller) =>
     ),
   );
 
+/** Books are for the staff: an undo by others leaves them. */
+const books = {
+  ...articles,
+  name: 'Shop.Books',
+  checkUndo: async (rows, { caller }) =>
+    new Set(
+      holds(caller, 'Timeline.InternalNotes.Read')
+        ? []
+        : rows.flatMap(({ row }) => (row['kind'] === 'book' ? [String(row['id'])] : [])),
+    ),
+} satisfies ExchangeDefinition;
+
 describe('POST /imports/{id}/undo', () => {
   let exchange: DataExchange;
   beforeAll(async () => {
-    exchange = await startDataExchange();
+    exchange = await startDataExchange({ definitions: [books] });
   });
   afterAll(() => exchange.close());
 
@@ -156,7 +171,7 @@ describe('POST /imports/{id}/undo', () => {
     const jobId: string = job.id;
     const kept = [{ rowNumber: 1, key: 'K', reason: 'ChangedSince' as const }];
     const storedRows = () => exchange.db.inTenant(tenantId, (tx) => tx.importKeptRow.count());
-    await exchange.undos.begin(tenantId, jobId, { caller, at: new Date() });
+    const undo = await exchange.undos.begin(tenantId, jobId, { caller, at: new Date() });
     await exchange.db.inTenant(tenantId, (tx) =>
       tx.$executeRawUnsafe(
         `INSERT INTO import_kept_row (tenant_id, job_id, write_number, position, row_number, key, reason)
@@ -168,7 +183,7 @@ describe('POST /imports/{id}/undo', () => {
 
     const counts: number[] = [];
     for (const number of [8, 7]) {
-      await exchange.undos.countWrite(tenantId, jobId, { number, removed: 0, restored: 0, gone: 0, kept });
+      await exchange.undos.countWrite(undo, { number, removed: 0, restored: 0, gone: 0, kept });
       counts.push(await storedRows());
     }
 
@@ -285,6 +300,66 @@ describe('POST /imports/{id}/undo', () => {
     expect((await exchange.as(caller).get(`/imports/${jobId}`)).body.undoableUntil).not.toBeNull();
     expect(await undone(exchange, caller, jobId)).toMatchObject({ status: 'Failed' });
     expect(await titles(caller)).toEqual({ A: 'a' });
+  });
+
+  it('can be begun again for rows that it was refused, by whoever may change them, and counts each row once', async () => {
+    const staff = aCaller();
+    const other = aCaller({
+      tenantId: staff.tenantId,
+      permissions: ['DataExchange.Imports.Read', 'DataExchange.Imports.Execute', 'Settings.Tenant.Manage'],
+    });
+    const file = { definitionName: 'Shop.Books' };
+    await importFile(exchange, staff, 'code,title,kind\nB,old,Book\n', undefined, file);
+    const { jobId } = await importFile(
+      exchange,
+      staff,
+      'code,title,kind\nA,a,Food\nB,new,Book\nC,c,Book\nD,d,Food\n',
+      undefined,
+      file,
+    );
+    await exchange.shop.query(`UPDATE article SET title = 'mine' WHERE tenant_id = $1 AND code = 'D'`, [
+      staff.tenantId,
+    ]);
+    const changed = { rowNumber: 5, key: 'D', reason: 'ChangedSince' };
+    const refused = {
+      ...{ status: 'PartiallyUndone', removedRows: 1, restoredRows: 0, goneRows: 0, keptRows: 3 },
+      kept: [
+        { rowNumber: 3, key: 'B', reason: 'Refused' },
+        { rowNumber: 4, key: 'C', reason: 'Refused' },
+        changed,
+      ],
+    };
+    expect(await undone(exchange, other, jobId)).toMatchObject(refused);
+    expect((await exchange.as(staff).get('/imports')).body.items[0].undoableUntil).not.toBeNull();
+    expect(await undone(exchange, other, jobId)).toMatchObject(refused);
+
+    expect(await undone(exchange, staff, jobId)).toMatchObject({
+      ...{ status: 'PartiallyUndone', removedRows: 2, restoredRows: 1, goneRows: 0, keptRows: 1 },
+      kept: [changed],
+    });
+    expect(await titles(staff)).toEqual({ B: 'old', D: 'mine' });
+    expect((await exchange.as(staff).get(`/imports/${jobId}`)).body.undoableUntil).toBeNull();
+    expect((await exchange.as(staff).post(`/imports/${jobId}/undo`)).status).toBe(409);
+  });
+
+  it('takes no result of a run that belongs to an undo before it was begun again', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
+    const begin = (at: number) => exchange.undos.begin(tenantId, job.id, { caller, at: new Date(at) });
+    const write = { number: 7, removed: 0, restored: 0, gone: 0 };
+    const kept = [{ rowNumber: 2, key: 'A', reason: 'Refused' as const }];
+    const first = await begin(1_000);
+    await exchange.undos.countWrite(first, { ...write, kept });
+    await exchange.undos.finish(tenantId, job.id, { status: 'PartiallyUndone', at: new Date() });
+    const second = await begin(2_000);
+
+    await exchange.undos.countWrite(first, { ...write, number: 6, kept });
+    await exchange.undos.countWrite(second, { ...write, removed: 1, kept: [] });
+
+    const undo = await exchange.undos.find(tenantId, job.id);
+    expect(undo).toMatchObject({ lastWrite: 7, removedRows: 1, keptRows: 0, refusedRows: 0 });
+    await exchange.undos.finish(tenantId, job.id, { status: 'Undone', at: new Date() });
   });
 
   it('needs the permissions of an import, in the same tenant', async () => {

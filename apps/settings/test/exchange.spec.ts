@@ -96,10 +96,11 @@ describe('Settings.Values in imports and exports', () => {
         [8, 'Shop.Token', 'user', 'ada', 'x'],
         [9, 'Shop.Token', 'tenant', '', '***'],
         [10, culture, 'user', 'bob', 'fr'],
+        [11, 'Shop.Motto', 'user', 'ada', '***'],
       ],
     ]);
 
-    expect(results).toMatchObject([{ inserted: 1, failed: 8 }]);
+    expect(results).toMatchObject([{ inserted: 1, failed: 9 }]);
     expect(results[0]!.failures.map(({ rowNumber, details }) => [rowNumber, details[0]!.column])).toEqual([
       [2, 'name'],
       [3, 'value'],
@@ -109,6 +110,7 @@ describe('Settings.Values in imports and exports', () => {
       [7, 'scope'],
       [8, 'scope'],
       [9, 'value'],
+      [11, 'value'],
     ]);
   });
 
@@ -140,7 +142,10 @@ describe('Settings.Values in imports and exports', () => {
     const other = aCaller({ ...host, permissions: ['Settings.Tenant.Manage'] });
     const undone = await owner.undoImport(other, { definition, jobId: ofHost.jobId });
     expect(undone).toMatchObject([{ removed: 0, kept: [{ rowNumber: 2, reason: 'Refused' }] }]);
-    await settings.as(host).delete(`/settings/global/${culture}`);
+    expect(await owner.undoImport(other, { definition, jobId: ofHost.jobId })).toEqual(undone);
+    const undo = () => owner.undoImport(host, { definition, jobId: ofHost.jobId });
+    expect(await undo()).toMatchObject([{ removed: 1, kept: [] }]);
+    expect(await undo()).toMatchObject([{ removed: 1, kept: [] }]);
 
     const caller = aCaller();
     const { jobId } = await owner.importRows(caller, start, [[[2, culture, 'user', 'ada', 'fr']]]);

@@ -42,7 +42,7 @@ export interface FieldOptions {
   readOnly?: boolean;
   /** What an export shows instead of the column, as SQL. */
   exportAs?: string;
-  /** Cannot be filtered, sorted or searched by. */
+  /** Some of its values are secrets: it cannot be filtered, sorted or searched by, and errors of imports show none. */
   isSecret?: boolean;
 }
 

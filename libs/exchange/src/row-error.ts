@@ -50,6 +50,9 @@ export const errorMessage = (
   text,
 });
 
+/** What stands in place of a secret wherever it is shown. No field that has secrets takes it for a value. */
+export const SECRET = '***';
+
 const SHOWN_VALUE_LENGTH_MAX = 200;
 
 /** The beginning of a value, in characters that can be stored whatever the file contains. */

@@ -85,8 +85,10 @@ export function serveExchange(
       if (!isUndoable(definition)) throw forbidden(`Imports of ${definition.name} cannot be undone.`);
       const { after } = call.request;
       const jobId = requireJobId(call.request.jobId);
-      for await (const { kept, ...write } of undoImport(database, { definition, jobId, caller, after }))
-        await sendMessage(call, { ...write, kept: Buffer.from(JSON.stringify(kept)) });
+      for await (const write of undoImport(database, { definition, jobId, caller, after })) {
+        const { kept, refusedIds: _refusedIds, ...counts } = write;
+        await sendMessage(call, { ...counts, kept: Buffer.from(JSON.stringify(kept)) });
+      }
     }),
 
     Import: streamed(async (call: ServerDuplexStream<ImportRequest__Output, ImportResponse>) => {
@@ -158,5 +160,6 @@ const toMessage = (definition: ExchangeDefinition) => ({
     aliases: [...(field.aliases ?? [])],
     synonyms: [...(field.synonyms ?? [])],
     isNavigation: field.relation !== undefined,
+    isSecret: field.isSecret ?? false,
   })),
 });

@@ -33,4 +33,5 @@ export const fieldsOf = ({ fields }: ExchangeDefinition): DefinitionField[] =>
       format: '',
       readOnly: false,
       isNavigation: false,
+      isSecret: false,
     }));

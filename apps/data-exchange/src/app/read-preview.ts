@@ -1,9 +1,11 @@
 import type { RowQuota } from '@plinth/http/row-quota';
-import type { ShareOwner } from '@plinth/kernel/fair-shares';
+import type { Caller } from '@plinth/kernel/caller';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { importableFields, type Definition, type DefinitionField } from '../domain/definition';
+import { mappedColumns } from '../domain/mapped-columns';
 import { headerHash, suggestMappings, withMappings, type ColumnMapping } from '../domain/mapping';
+import { withoutSecrets } from '../domain/secret-cells';
 import { EVIDENCE_LENGTH_MAX, EVIDENCE_ROWS_MAX, readEvidence, textDatesOf } from '../formats/cell-evidence';
 import type { LayoutFinding, XlsxFormat } from '../formats/file-format';
 import { filledRows, type FileRow, type FileRows } from '../formats/read-csv';
@@ -53,7 +55,7 @@ export async function readPreview(
   { imports, savedMappings, blobs, kept, turns }: PreviewDependencies,
   job: ImportJob,
   definition: Definition,
-  caller: ShareOwner,
+  caller: Caller,
   { cultureOf, ...reading }: PreviewReading,
 ): Promise<ImportPreview> {
   const fields = importableFields(definition);
@@ -78,12 +80,15 @@ export async function readPreview(
   await imports.advance(job.tenantId, job.id, 'preview', data, { from: { version } });
   const suggested = await turns.takeEach(caller, suggestMappings(headers, fields, saved));
   const suggestions = withMappings(suggested, job.mappings ?? [], fields);
+  // Whoever uploaded the file knows what is in it.
+  const isOwn = job.createdBy === caller.userId;
+  const mask = withoutSecrets(isOwn ? { fields: [] } : definition, mappedColumns(suggestions, headers));
   return {
     headers,
     headerRow,
     headerRows,
     lastRow,
-    previewRows: shown.map(({ cells }) => cells),
+    previewRows: shown.map(({ cells, error }) => mask(cells, !error)),
     previewRowNumbers: shown.map(({ number }) => number),
     suggestions,
     fields,

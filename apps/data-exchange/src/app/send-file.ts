@@ -7,6 +7,7 @@ import { takeInSteps, withFileColumns, type FailedRowWithCells } from '../domain
 import type { RowCounts } from '../domain/import-job';
 import { fileUnreadable } from '../domain/problems';
 import { mappedColumns } from '../domain/mapped-columns';
+import { withoutSecrets } from '../domain/secret-cells';
 import type { DateFormat } from '../formats/file-format';
 import { filledRows, type FileRows } from '../formats/read-csv';
 import { rowBatches, type RowBatch } from '../formats/row-batches';
@@ -103,9 +104,10 @@ async function sendMapped(options: SendFileOptions): Promise<SentFile> {
   const columnByProperty = new Map(
     mapped.map(({ sourceColumn, targetProperty }) => [targetProperty, sourceColumn]),
   );
+  const mask = withoutSecrets(definition, mapped);
   let missingRows: string | undefined;
   /** Of the batch whose result is next. */
-  let failed = new FailedRowsOfBatch(columnByProperty);
+  let failed = new FailedRowsOfBatch(columnByProperty, mask);
   const end = await sendRows({
     owner: options.owners.clientOf(definition),
     service: definition.owner,
@@ -131,7 +133,7 @@ async function sendMapped(options: SendFileOptions): Promise<SentFile> {
     },
     onResult: async (sent) => {
       const result = countedResult(sent, failed.count);
-      failed = new FailedRowsOfBatch(columnByProperty);
+      failed = new FailedRowsOfBatch(columnByProperty, mask);
       if (options.commit !== 'READ_KEYS') missingRows ??= missingRowsOf(sent.batch, result.counts);
       return options.onResult({ ...result, isWhole: missingRows === undefined });
     },
@@ -200,7 +202,10 @@ class FailedRowsOfBatch {
   /** How many of those that were not sent came already. */
   private unsent = 0;
 
-  constructor(private readonly columnByProperty: ReadonlyMap<string, string>) {}
+  constructor(
+    private readonly columnByProperty: ReadonlyMap<string, string>,
+    private readonly mask: ReturnType<typeof withoutSecrets>,
+  ) {}
 
   /** Those up to the last one that was refused, and with the last ones all. */
   *inOrder(
@@ -210,7 +215,7 @@ class FailedRowsOfBatch {
   ): Generator<FailedRowWithCells, void> {
     for (const row of refused) {
       yield* this.unsentBefore(row.rowNumber, batch);
-      yield this.withCells(withFileColumns(row, this.columnByProperty), batch);
+      yield this.withCells(withFileColumns(row, this.columnByProperty), batch, true);
     }
     if (isLast) yield* this.unsentBefore(Infinity, batch);
   }
@@ -220,13 +225,14 @@ class FailedRowsOfBatch {
     while (this.unsent < unreadableRows.length && unreadableRows[this.unsent]! < rowNumber) {
       const unsent = unreadableRows[this.unsent++]!;
       // It has its errors at columns of the file, which may be called as other properties are.
-      yield this.withCells(batch.unreadableRow(unsent), batch);
+      yield this.withCells(batch.unreadableRow(unsent), batch, false);
     }
   }
 
-  private withCells(row: FailedRow, batch: RowBatch): FailedRowWithCells {
+  private withCells(row: FailedRow, batch: RowBatch, isDivided: boolean): FailedRowWithCells {
     this.count++;
-    return { ...row, ...batch.cellsOf(row.rowNumber) };
+    const { cells, ...rest } = batch.cellsOf(row.rowNumber);
+    return { ...row, ...rest, cells: this.mask(cells, isDivided) };
   }
 }
 

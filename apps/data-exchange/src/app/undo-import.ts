@@ -33,7 +33,7 @@ export async function undoImport(
 
   const endOfSlice = performance.now() + TIME_SLICE_MILLISECONDS;
   for await (const write of undoneWrites(dependencies, undo, definition, signal)) {
-    await undos.countWrite(tenantId, jobId, write);
+    await undos.countWrite(undo, write);
     if (performance.now() > endOfSlice) return false;
   }
   const done = (await undos.find(tenantId, jobId))!;

@@ -18,6 +18,7 @@ export interface DefinitionField {
   aliases: readonly string[];
   synonyms: readonly string[];
   isNavigation: boolean;
+  isSecret: boolean;
 }
 
 /** What can be exported and imported, as its data owner describes it. */
@@ -64,6 +65,7 @@ const idField: DefinitionField = {
   aliases: [],
   synonyms: [],
   isNavigation: false,
+  isSecret: false,
 };
 
 /** The fields that a column of a file can be mapped to. */

@@ -16,15 +16,18 @@ export function requireUndoable(job: FinishedImport, now: Date, undoDays: number
   if (now > endOfUndo(job.completedAt ?? now, undoDays)) throw importUndoExpired(undoDays);
 }
 
+/** Whether an undo is over that has done what it can: others may undo rows that it was refused. */
+export const isOver = ({ status, refusedRows }: { status: string; refusedRows: number }): boolean =>
+  status !== ImportUndoStatus.Failed && !(status === ImportUndoStatus.PartiallyUndone && refusedRows > 0);
+
 /** Until when an undo can be asked for; null where none can be, also because that time is over. */
 export function undoableUntil(
   job: FinishedImport,
-  undo: ImportUndoStatus | null,
+  undo: { status: string; refusedRows: number } | null,
   now: Date,
   undoDays: number,
 ): Date | null {
-  const isUndone = undo !== null && undo !== ImportUndoStatus.Failed;
-  if (isUndone || !isFinal(job.status) || neverRan(job) || !job.completedAt) return null;
+  if ((undo && isOver(undo)) || !isFinal(job.status) || neverRan(job) || !job.completedAt) return null;
   const end = endOfUndo(job.completedAt, undoDays);
   return now > end ? null : end;
 }

@@ -21,6 +21,7 @@ const aField = (propertyPath: string, parts: Partial<DefinitionField> = {}): Def
   aliases: [],
   synonyms: [],
   isNavigation: false,
+  isSecret: false,
   ...parts,
 });
 

@@ -1,12 +1,13 @@
-import type { ImportJobStatus, ImportUndoStatus } from '@plinth/contracts/data-exchange/shapes';
+import type { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import type { Deps } from '../compose';
 import { undoableUntil } from '../domain/import-undo';
 import type { ImportState } from '../store/import-store';
+import type { UndoState } from '../store/import-undo-store';
 
 /** How jobs are answered by a service that undoes imports as long as it is configured to. */
 export const importResponse =
   ({ clock, config }: Pick<Deps, 'clock' | 'config'>) =>
-  (job: ImportState, undoStatus: ImportUndoStatus | null = null) => ({
+  (job: ImportState, undo: UndoState | null = null) => ({
     id: job.id,
     definitionName: job.definitionName,
     entityTypeName: job.entityType,
@@ -19,6 +20,6 @@ export const importResponse =
     modifiedAt: job.modifiedAt,
     modifiedBy: job.modifiedBy,
     concurrencyStamp: String(job.version),
-    undoStatus,
-    undoableUntil: undoableUntil(job, undoStatus, clock.now(), config.EXCHANGE_UNDO_DAYS),
+    undoStatus: undo?.status ?? null,
+    undoableUntil: undoableUntil(job, undo, clock.now(), config.EXCHANGE_UNDO_DAYS),
   });

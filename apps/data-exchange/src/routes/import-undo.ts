@@ -5,7 +5,7 @@ import { isRetry, retriedOr, starterOf } from '../app/job-starter';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
 import { requirePermission } from '../domain/definition';
-import { requireUndoable, undoneRows } from '../domain/import-undo';
+import { isOver, requireUndoable, undoneRows } from '../domain/import-undo';
 import {
   definitionNotFound,
   importAlreadyUndone,
@@ -43,7 +43,7 @@ export function mountImportUndo(
       return earlier && isRetry(caller, earlier.caller) ? earlier : undefined;
     };
     const begin = async () => {
-      if (earlier && earlier.status !== 'Failed') throw importAlreadyUndone(earlier.status);
+      if (earlier && isOver(earlier)) throw importAlreadyUndone(earlier.status);
       requireUndoable(job, clock.now(), config.EXCHANGE_UNDO_DAYS);
       const definition = await owners.find(job.definitionName);
       if (!definition) throw definitionNotFound(job.definitionName);

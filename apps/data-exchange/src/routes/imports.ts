@@ -36,14 +36,14 @@ export function mountImports(api: Api, deps: Needs): void {
 
   api.on(listImports, async ({ list, tenantId }) => {
     const { rows, totalCount } = await imports.list(tenantId, list);
-    const statuses = await undos.statuses(
+    const states = await undos.states(
       tenantId,
       rows.map(({ id }) => id),
     );
     return list.toPage(
       rows,
       totalCount,
-      (job) => toImportResponse(job, statuses.get(job.id)),
+      (job) => toImportResponse(job, states.get(job.id)),
       ({ createdAt, id }) => [createdAt.toISOString(), id],
     );
   });
@@ -56,7 +56,7 @@ export function mountImports(api: Api, deps: Needs): void {
   api.on(getImport, async ({ params, tenantId }) => {
     const job = await imports.getState(tenantId, params.jobId);
     const undo = isFinal(job.status) ? await undos.find(tenantId, job.id) : undefined;
-    return toImportResponse(job, undo?.status);
+    return toImportResponse(job, undo);
   });
 
   api.on(cancelImport, async ({ params, caller, tenantId }) => {

@@ -17,6 +17,10 @@ export type ImportUndo = Omit<ImportUndoRow, 'caller' | 'lastWrite' | 'status'> 
   lastWrite: number | null;
 };
 
+export type UndoState = Pick<ImportUndo, 'status' | 'refusedRows'>;
+
+export type BegunUndo = Pick<ImportUndo, 'tenantId' | 'jobId' | 'requestedAt'>;
+
 export interface KeptRow {
   rowNumber: number | null;
   key: string;
@@ -36,9 +40,9 @@ export interface UndoneWrite {
 export interface ImportUndoStore {
   find(tenantId: string, jobId: string): Promise<ImportUndo | undefined>;
   /** How far the undos of these imports are, of those that have one. */
-  statuses(tenantId: string, jobIds: readonly string[]): Promise<Map<string, ImportUndoStatus>>;
+  states(tenantId: string, jobIds: readonly string[]): Promise<Map<string, UndoState>>;
   /**
-   * Begins an undo, or continues one that failed. @param requireRoom throws where there is none
+   * Begins an undo, also again where rows were refused, or continues one that failed. @param requireRoom throws where there is none
    * @throws Problem `import-already-undone`.
    */
   begin(
@@ -47,8 +51,11 @@ export interface ImportUndoStore {
     by: { caller: Caller; at: Date },
     requireRoom?: (unfinishedJobs: number) => void,
   ): Promise<ImportUndo>;
-  /** Counts a write and stores its kept rows, once however often it is repeated. Writes come in descending order. */
-  countWrite(tenantId: string, jobId: string, write: UndoneWrite): Promise<void>;
+  /**
+   * Counts a write and stores its kept rows, once however often it is repeated, as long as the undo was not begun again.
+   * Writes come in descending order.
+   */
+  countWrite(undo: BegunUndo, write: UndoneWrite): Promise<void>;
   /** Ends an undo; later attempts change nothing. */
   finish(
     tenantId: string,
@@ -74,18 +81,24 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
     find,
     recordStart,
 
-    statuses: (tenantId, jobIds) =>
+    states: (tenantId, jobIds) =>
       db.inTenant(tenantId, async (tx) => {
         const rows = await tx.importUndo.findMany({
           where: { tenantId, jobId: { in: [...jobIds] } },
-          select: { jobId: true, status: true },
+          select: { jobId: true, status: true, refusedRows: true },
         });
-        return new Map(rows.map(({ jobId, status }) => [jobId, status as ImportUndoStatus]));
+        return new Map(
+          rows.map(({ jobId, status, refusedRows }) => [
+            jobId,
+            { status: status as ImportUndoStatus, refusedRows },
+          ]),
+        );
       }),
 
     async begin(tenantId, jobId, { caller, at }, requireRoom) {
       return db.inTenant(tenantId, async (tx) => {
         if (requireRoom) requireRoom(await countUnfinishedJobs(tx, tenantId));
+        await forgetRefused(tx, tenantId, jobId);
         const begun = await tx.$executeRawUnsafe(BEGIN, tenantId, jobId, JSON.stringify(caller), at);
         const key = { tenantId_jobId: { tenantId, jobId } };
         const undo = toUndo(await tx.importUndo.findUniqueOrThrow({ where: key }));
@@ -94,13 +107,14 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
       });
     },
 
-    countWrite: (tenantId, jobId, { number, removed, restored, gone, kept }) =>
+    countWrite: ({ tenantId, jobId, requestedAt }, { number, removed, restored, gone, kept }) =>
       db.inTenant(tenantId, async (tx) => {
         const { count } = await tx.importUndo.updateMany({
           where: {
             tenantId,
             jobId,
             status: 'Undoing',
+            requestedAt,
             OR: [{ lastWrite: null }, { lastWrite: { gt: number } }],
           },
           data: {
@@ -110,6 +124,7 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
             restoredRows: { increment: restored },
             goneRows: { increment: gone },
             keptRows: { increment: kept.length },
+            refusedRows: { increment: kept.filter(({ reason }) => reason === 'Refused').length },
           },
         });
         if (count === 0 || kept.length === 0) return;
@@ -146,6 +161,26 @@ export function importUndoStore(db: TenantDatabase<Prisma.TransactionClient>): I
         return rows.map((row) => ({ ...row, reason: row.reason as KeptRowReason }));
       }),
   };
+}
+
+/**
+ * Lets an undo begin anew that was refused rows: others may undo them. All of its writes are counted again, since the owner
+ * tells of each what became of its rows altogether.
+ */
+async function forgetRefused(tx: Prisma.TransactionClient, tenantId: string, jobId: string): Promise<void> {
+  const { count } = await tx.importUndo.updateMany({
+    where: { tenantId, jobId, status: 'PartiallyUndone', refusedRows: { gt: 0 } },
+    data: {
+      status: 'Failed',
+      lastWrite: null,
+      removedRows: 0,
+      restoredRows: 0,
+      goneRows: 0,
+      keptRows: 0,
+      refusedRows: 0,
+    },
+  });
+  if (count > 0) await tx.importKeptRow.deleteMany({ where: { tenantId, jobId } });
 }
 
 /** More than one write keeps. */

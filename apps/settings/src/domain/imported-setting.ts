@@ -1,6 +1,6 @@
 import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings/shapes';
 import type { ImportRow, StoredRow, UndoneRows } from '@plinth/exchange/definition';
-import { errorMessage, shownValue, type RowError } from '@plinth/exchange/row-error';
+import { errorMessage, SECRET, shownValue, type RowError } from '@plinth/exchange/row-error';
 import { rowMessage, type RowMessage } from '@plinth/exchange/row-message';
 import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { Problem, validationCode, type ValidationRule } from '@plinth/kernel/problem';
@@ -8,7 +8,7 @@ import { lockAbove } from './cascade';
 import type { Definitions } from './definitions';
 import { locksOf, type LockedSettings } from './snapshot';
 import { requireFittingValue } from './value-schema';
-import { SECRET, visibleValue } from './visible-value';
+import { visibleValue } from './visible-value';
 
 /** A value of a setting as a row of a file or of the table has it. */
 export interface SettingRow {
@@ -73,8 +73,6 @@ export function errorOfRow(
   if (!mayChange(setting, caller)) return breaks('scope', 'Enum', rowMessage('notAllowed', scope));
   if (scope === 'user' && userId === '') return breaks('userId', 'NotEmpty', rowMessage('notEmpty'));
   if (scope !== 'user' && userId !== '') return breaks('userId', 'Format', rowMessage('mustBeEmpty'));
-  if (definition.isSecret && value === SECRET)
-    return breaks('value', 'Format', rowMessage('leftOut', SECRET));
   const lock = lockOn(setting, locked);
   if (lock) {
     const message = errorMessage(rowMessage('locked', name, lock), 'name');

@@ -1,9 +1,7 @@
 import type { SettingDefinition, SettingScope, SettingSource } from '@plinth/contracts/settings/shapes';
+import { SECRET } from '@plinth/exchange/row-error';
 import { hashedEntityTag } from '@plinth/kernel/entity-tag';
 import type { Resolution } from './cascade';
-
-/** What stands in place of a secret wherever it is shown. */
-export const SECRET = '***';
 
 /** What a person may read of a value: of a secret only that it is set. */
 export const visibleValue = <Value extends string | null>(

@@ -1,10 +1,10 @@
 import type { BatchContext } from '@plinth/exchange/definition';
 import { inIndexOrder, lookUp } from '@plinth/exchange/look-up';
+import { SECRET } from '@plinth/exchange/row-error';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import type { SettingRow, ValueChange } from '../domain/imported-setting';
 import type { Level } from '../domain/level';
 import type { LockedSettings } from '../domain/snapshot';
-import { SECRET } from '../domain/visible-value';
 import { recordChanges, serializeChanges } from './setting-changes';
 import { readLockedSettings } from './stored-settings';
 

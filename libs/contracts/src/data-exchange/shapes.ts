@@ -230,7 +230,7 @@ export const ImportJobResponse = z
       .meta({ description: 'How far its undo is; null where nobody asked for one' }),
     undoableUntil: Timestamp.nullable().meta({
       description:
-        'Until when an undo of it can be asked for, where its definition can undo imports; null before its end, where it never ran, where it is undone already and when that time is over',
+        'Until when an undo of it can be asked for, where its definition can undo imports; null before its end, where it never ran, where it is undone already, but for rows that it was refused, and when that time is over',
     }),
   })
   .meta({ id: 'ImportJobResponse' });

@@ -44,6 +44,26 @@ describe('the cells of a batch', () => {
     );
   });
 
+  it('are shown in no error where they may be secrets, and what stands for a secret is no value', () => {
+    const fields = {
+      code: textField({ column: 'code', header: 'Code', lengthMax: 20 }),
+      pin: textField({ column: 'pin', header: 'Pin', lengthMax: 6, isSecret: true }),
+    };
+    const definition = { fields, key: ['code'] } as unknown as ExchangeDefinition;
+
+    const { errors } = rowConverter(definition, ['code', 'pin'])([
+      [2, 'A', 'hunter2'],
+      [3, 'B', '***'],
+      [4, 'C', '123456'],
+    ]);
+
+    expect(errors.map(({ rowNumber, value, text }) => [rowNumber, value, text?.key])).toEqual([
+      [2, '***', 'maximumLength'],
+      [3, '***', 'leftOut'],
+    ]);
+    expect(JSON.stringify(errors)).not.toContain('hunter2');
+  });
+
   it('are read in several turns of the event loop, with the same result', async () => {
     const { definition } = countingDefinition();
     let turns = 0;

@@ -1,8 +1,8 @@
 import { validationCode } from '@plinth/kernel/problem';
 import { isUuid } from '@plinth/kernel/uuid';
 import { ID_PROPERTY, type ExchangeDefinition, type ImportRow, type WrittenRow } from '../definition';
-import { CellError, type ExchangeField, type FieldValue } from '../field';
-import { errorMessage, shownValue, type RowError } from '../row-error';
+import { breaksRule, CellError, type ExchangeField, type FieldValue } from '../field';
+import { errorMessage, SECRET, shownValue, type RowError } from '../row-error';
 import { rowMessage, type RowMessage } from '../row-message';
 import { toPlainCell, type CellFormat } from './cell-format';
 import { rowsInSteps } from '../in-turns';
@@ -84,7 +84,13 @@ export function rowConverter(
       const value = readCell(field, text);
       if (value instanceof CellError) {
         const { kind, code, message } = value;
-        const error = { rowNumber, kind, column: property, value: shownValue(text), code };
+        const error = {
+          rowNumber,
+          kind,
+          column: property,
+          value: field.isSecret ? SECRET : shownValue(text),
+          code,
+        };
         errors.push({ ...error, ...messageOf(message, field.header) });
       } else values[property] = value;
     }
@@ -122,6 +128,7 @@ export function* convertInSteps(
 }
 
 function readCell(field: ExchangeField, text: string): FieldValue | CellError {
+  if (field.isSecret && text.trim() === SECRET) return leftOut;
   if (text !== '' || field.allowsEmpty) {
     if (field.required && !field.allowsEmpty && text.trim() === '') return missing;
     const value = field.parse(text);
@@ -129,6 +136,9 @@ function readCell(field: ExchangeField, text: string): FieldValue | CellError {
   }
   return field.required ? missing : null;
 }
+
+/** Correction files have it for values that are no secrets, too: none of them may become the value. */
+const leftOut = breaksRule('Format', rowMessage('leftOut', SECRET));
 
 /** What databases and people write where there is nothing. */
 export const NOTHING = /^(?:null|n\/a|\\n)$/i;

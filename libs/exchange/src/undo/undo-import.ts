@@ -20,7 +20,8 @@ export type UndoneWrite = UndoOutcome & { number: number };
 
 /**
  * Undoes what a job wrote, write by write, the last one first. Each is one transaction that also stores its outcome, so
- * it can be interrupted anywhere: for a write that is undone already the stored outcome is returned.
+ * it can be interrupted anywhere: for a write that is undone already the stored outcome is returned. Only rows that were
+ * refused are tried again, since others may undo them, and the outcome is then that of both together.
  */
 export async function* undoImport(database: BulkDatabase, options: UndoOptions): AsyncGenerator<UndoneWrite> {
   const { definition, jobId, caller } = options;
@@ -70,7 +71,7 @@ async function undoNext(
   context: BatchContext,
 ): Promise<UndoneWrite | undefined> {
   const { connection, caller, jobId } = context;
-  const { rows } = await connection.query<RecordedWrite & { number: number; undone: UndoOutcome | null }>(
+  const { rows } = await connection.query<RecordedWrite & { number: number }>(
     `SELECT number::float8 AS number, transactions, inserted, updated, undone FROM exchange_write
      WHERE tenant_id = $1 AND job_id = $2 AND ($3 = 0 OR number < $3)
      ORDER BY number DESC LIMIT 1 FOR UPDATE`,
@@ -79,7 +80,7 @@ async function undoNext(
   const [write] = rows;
   if (!write) return undefined;
   const { number } = write;
-  if (write.undone) return { ...write.undone, number };
+  if (write.undone && !write.undone.refusedIds?.length) return { ...write.undone, number };
   const outcome = await undoWrite(definition, statements, write, context);
   await connection.query(
     'UPDATE exchange_write SET undone = $4 WHERE tenant_id = $1 AND job_id = $2 AND number = $3',

@@ -11,6 +11,8 @@ export interface RecordedWrite {
   transactions: string[];
   inserted: Buffer;
   updated: Buffer;
+  /** What its undo did already. */
+  undone: UndoOutcome | null;
 }
 
 /** What the undo of one write did with its rows. It is stored as JSON, so its properties keep their names. */
@@ -20,6 +22,8 @@ export interface UndoOutcome {
   /** Rows that the job inserted and that were deleted since. */
   gone: number;
   kept: { rowNumber: number | null; key: string; reason: KeptRowReason }[];
+  /** The ids of those that were refused; a version before stored none. */
+  refusedIds?: string[];
 }
 
 /** Of the rows that are undone together, as they are stored and as they were. */
@@ -36,22 +40,47 @@ export async function undoWrite(
   context: BatchContext,
 ): Promise<UndoOutcome> {
   const inserted = new Set(unpackIds(write.inserted));
-  const ids = [...inserted, ...unpackIds(write.updated)];
-  const outcome: UndoOutcome = { removed: 0, restored: 0, gone: 0, kept: [] };
+  const { ids, outcome } = write.undone
+    ? openRest(write.undone)
+    : { ids: [...inserted, ...unpackIds(write.updated)], outcome: noOutcome() };
   for (const part of await partsOf(statements, ids, context)) {
     const rows = {
       inserted: part.filter((id) => inserted.has(id)),
       updated: part.filter((id) => !inserted.has(id)),
       transactions: write.transactions,
     };
-    const { removed, restored, gone, kept } = await undoRows(definition, statements, rows, context);
+    const { removed, restored, gone, kept, refusedIds } = await undoRows(
+      definition,
+      statements,
+      rows,
+      context,
+    );
     outcome.removed += removed;
     outcome.restored += restored;
     outcome.gone += gone;
     outcome.kept.push(...kept);
+    outcome.refusedIds.push(...refusedIds);
   }
   return outcome;
 }
+
+const noOutcome = (): Required<UndoOutcome> => ({
+  removed: 0,
+  restored: 0,
+  gone: 0,
+  kept: [],
+  refusedIds: [],
+});
+
+/** The rows that were refused before, and the outcome of all others, which have theirs for good. */
+const openRest = ({ refusedIds = [], ...outcome }: UndoOutcome) => ({
+  ids: refusedIds,
+  outcome: {
+    ...outcome,
+    kept: outcome.kept.filter(({ reason }) => reason !== 'Refused'),
+    refusedIds: [] as string[],
+  },
+});
 
 /** Divides rows into parts of bounded length, in the one order in which rows are locked. */
 async function partsOf(
@@ -82,7 +111,7 @@ async function undoRows(
   statements: UndoStatements,
   { inserted, updated, transactions }: { inserted: string[]; updated: string[]; transactions: string[] },
   context: BatchContext,
-): Promise<UndoOutcome> {
+): Promise<Required<UndoOutcome>> {
   const ids = [...inserted, ...updated];
   // Before the rows are locked: the check may take locks that other transactions take before those of rows.
   const refused = await refusedOf(definition, statements, ids, context);
@@ -137,6 +166,7 @@ async function undoRows(
     restored: restored.size,
     gone: inserted.filter((id) => !rows.has(id)).length,
     kept: await describeKept(statements, reasons, context),
+    refusedIds: ids.filter((id) => reasons.get(id) === 'Refused'),
   };
 }
 

@@ -1,0 +1,75 @@
+import { textField } from '@plinth/exchange/fields';
+import { aCaller } from '@plinth/testing/http';
+import { articles } from './a-shop';
+import { importFile, startDataExchange, upload, type DataExchange } from './start-data-exchange';
+
+const definitionName = 'Shop.Keys';
+
+/** Articles whose titles open something. */
+const keys = {
+  ...articles,
+  name: definitionName,
+  fields: {
+    ...articles.fields,
+    title: textField({ column: 'title', header: 'Title', required: true, lengthMax: 12, isSecret: true }),
+  },
+};
+
+const file = [
+  'code,title,stock,note',
+  'A,hunter2,many,hunter2',
+  'B,hunter2 hunter2,1,plain',
+  'C,hunter2,1,hunter2,hunter2,hunter2',
+  'D,"hunter2"\n',
+].join('\n');
+
+describe('imports of a definition with secrets', () => {
+  let exchange: DataExchange;
+  beforeAll(async () => {
+    exchange = await startDataExchange({ definitions: [keys] });
+  });
+  afterAll(() => exchange.close());
+
+  it('store and show none of them with the rows that fail', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const { jobId, report } = await importFile(exchange, caller, file, undefined, { definitionName });
+
+    expect(report).toMatchObject({ insertedRows: 1, failedRows: 3 });
+    const withCells = (await http.get(`/imports/${jobId}/report?includeCells=true&includeGroups=true`)).body;
+    expect(withCells.rowErrors.map(({ cells }: { cells: string[] }) => cells)).toEqual([
+      ['A', '***', 'many', '***'],
+      ['B', '***', '1', '***'],
+      ['***', '***', '***', '***', '***', '***'],
+    ]);
+    const correction = (await http.get(`/imports/${jobId}/correction-file`)).text;
+    expect(correction).toContain('A,***,many');
+    const stored = await exchange.db.inTenant(caller.tenantId, (tx) => tx.importFailedPart.findMany());
+    expect(stored).toHaveLength(1);
+    for (const shown of [withCells, correction, stored.map(({ details, cells }) => [details, cells])])
+      expect(JSON.stringify(shown)).not.toContain('hunter2');
+  });
+
+  it('refuse what stands for them, so that no correction file makes it their value', async () => {
+    const caller = aCaller();
+    const { report } = await importFile(exchange, caller, 'code,title\nA,***\n', undefined, {
+      definitionName,
+    });
+
+    expect(report).toMatchObject({ insertedRows: 0, failedRows: 1 });
+    expect(await exchange.shop.rows(caller.tenantId)).toEqual([]);
+  });
+
+  it('show them in the preview to whoever uploaded the file, and to nobody else', async () => {
+    const uploader = aCaller();
+    const other = aCaller({ tenantId: uploader.tenantId, userId: 'somebody-else' });
+    const { body: job } = await upload(exchange, uploader, file, { definitionName });
+    const rows = async (who: typeof uploader) =>
+      (await exchange.as(who).post(`/imports/${job.id}/preview`)).body.previewRows as string[][];
+
+    expect((await rows(uploader))[0]).toEqual(['A', 'hunter2', 'many', 'hunter2']);
+    const shown = await rows(other);
+    expect(shown[0]).toEqual(['A', '***', 'many', '***']);
+    expect(JSON.stringify(shown)).not.toContain('hunter2');
+  });
+});
