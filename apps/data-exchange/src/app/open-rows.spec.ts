@@ -57,7 +57,7 @@ describe('the rows of a file whose reader leaves', () => {
       owners: { find: async () => ({}) },
       ranges: { list: async () => [] },
       blobs: storeOf(endless),
-      ranges: { list: async () => [] },
+      config: { EXCHANGE_RANGE_BYTES: 5 },
     } as unknown as SplitDependencies;
     const splitting = splitIntoRanges(dependencies, 'acme', 'job', worker.signal);
     await new Promise(setImmediate);
