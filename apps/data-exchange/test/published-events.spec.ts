@@ -1,4 +1,6 @@
 import { aCaller } from '@plinth/testing/http';
+import { newId } from '@plinth/kernel/uuid';
+import { publishExportFinished } from '../src/events/published';
 import { startDataExchange, upload, type DataExchange } from './start-data-exchange';
 
 let exchange: DataExchange;
@@ -35,5 +37,14 @@ describe('the events of data exchange', () => {
         },
       },
     ]);
+  });
+
+  it('of exports have no number of rows, which not everybody who hears of them may see', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const job = { tenantId, id: newId(), definitionName: 'Contacts.Contacts', status: 'Completed', caller };
+    const counted = { ...job, createdBy: caller.userId, widerPermission: null, rowCount: 4_711 };
+    await exchange.db.inTenant(tenantId, (tx) => publishExportFinished(tx, counted));
+    expect(await publishedEvents(tenantId)).toMatchObject([{ payload: { jobId: job.id, rowCount: null } }]);
   });
 });

@@ -294,10 +294,10 @@ describe('notifications', () => {
       items.map(({ body, severity }: { body: string; severity: string }) => [body, severity]),
     );
     expect(severityByBody).toEqual({
-      'Import of Settings.Values completed: 2 of 3 rows.': 'Info',
-      'Import of Settings.Values partially completed: 2 of 3 rows, 1 failed.': 'Warning',
+      'Import of Settings.Values completed.': 'Info',
+      'Import of Settings.Values partially completed.': 'Warning',
       'Import of Settings.Values failed.': 'Error',
-      'Import of Settings.Values cancelled after 2 rows.': 'Info',
+      'Import of Settings.Values cancelled.': 'Info',
     });
     expect(items[0].title).toBe(`Update on ImportJob ${jobId}`);
   });

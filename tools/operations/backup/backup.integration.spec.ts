@@ -158,6 +158,19 @@ describe('npm run backup -- restore', () => {
     expect(await countOf('timeline', 'blob_usage')).not.toEqual([{ count: 0 }]);
   });
 
+  it('trusts no credential of the backup, which may have been withdrawn since, unless a drill keeps them', async () => {
+    expect(await backup(['save', saved()])).toMatchObject({ code: 0 });
+    const inUse = () => query('workflow', 'SELECT delegate_id FROM delegation WHERE until_at > now()');
+
+    const { code, output } = await backup(['restore', saved(), '--replace']);
+    expect(code).toBe(0);
+    expect(output).toMatch(/workflow: delegation \S+ of tenant \S+, by "user-1": removed/);
+    expect(await inUse()).toEqual([]);
+
+    expect(await backup(['restore', saved(), '--replace', '--keep-credentials'])).toMatchObject({ code: 0 });
+    expect(await inUse()).toEqual([{ delegate_id: 'user-2' }]);
+  });
+
   it('replaces nothing that it was not told to, that a service is connected to, or that a dump is too short for', async () => {
     expect(await backup(['save', saved()])).toMatchObject({ code: 0 });
     const isRefused = async (words: string[], why: string) => {

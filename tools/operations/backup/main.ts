@@ -13,22 +13,33 @@ import { dumpTogether, type Database } from './dump-together.ts';
 import { dumpOf, lastDumps, replaceDumps } from './dumps.ts';
 import { recheckEvents } from './recheck-events.ts';
 import { empty, hasTables, refuseInUse } from './replaced-database.ts';
+import { revokeCredentials } from './revoke-credentials.ts';
 
 const REPLACE = '--replace';
+const KEEP_CREDENTIALS = '--keep-credentials';
+const RESTORE_OPTIONS = [REPLACE, KEEP_CREDENTIALS];
 
 const USAGE = `npm run backup -- save FOLDER
     copy the files, dump every database, copy what is new of the files
-npm run backup -- restore FOLDER [${REPLACE}]
-    into databases without tables, or instead of all that is in them; no service may run
+npm run backup -- restore FOLDER [${REPLACE}] [${KEEP_CREDENTIALS}]
+    into databases without tables, or instead of all that is in them; no service may run. Revokes every API key and removes
+    every delegation, which may have been withdrawn since the backup: keep them for a drill only
 npm run backup -- recheck
-    after another kind of restore: have the services ask which events they miss`;
+    after another kind of restore: have the services ask which events they miss
+npm run backup -- revoke-credentials
+    after another kind of restore: revoke every API key and remove every delegation; no service may run`;
 
 /** `npm run backup`: with PostgreSQL's client programs, and the variables of `npm run migrate`. */
 async function main([what, folder, ...options]: readonly string[]): Promise<void> {
   if (what === 'recheck' && folder === undefined) return recheck();
+  if (what === 'revoke-credentials' && folder === undefined) return revokeIn(databases());
   if (what === 'save' && folder !== undefined && options.length === 0) return save(folder);
-  if (what === 'restore' && folder !== undefined && options.every((option) => option === REPLACE))
-    return restore(folder, options.length > 0);
+  if (
+    what === 'restore' &&
+    folder !== undefined &&
+    options.every((option) => RESTORE_OPTIONS.includes(option))
+  )
+    return restore(folder, options.includes(REPLACE), options.includes(KEEP_CREDENTIALS));
   console.error(USAGE);
   process.exitCode = 2;
 }
@@ -53,7 +64,7 @@ async function save(folder: string): Promise<void> {
  * Creates roles and databases where there are none, replaces their content, and migrates an older backup to the tables
  * of this version. Between the snapshots of the databases were moments, so the events of those are asked for again.
  */
-async function restore(folder: string, replaces: boolean): Promise<void> {
+async function restore(folder: string, replaces: boolean, keepsCredentials: boolean): Promise<void> {
   const dumps = existsSync(folder) ? lastDumps(folder) : undefined;
   if (!dumps) throw new MigrationError(`${folder} has no dumps that are complete.`);
   console.log(`Restoring ${basename(dumps.directory)}.`);
@@ -73,6 +84,7 @@ async function restore(folder: string, replaces: boolean): Promise<void> {
   for (const { service } of databases())
     if (!dumps.services.includes(service)) console.log(`${service}: not in this backup, stays as it is`);
   migrate();
+  if (!keepsCredentials) await revokeIn(restored);
   await recheck();
   console.log('Before the services start: empty Redis and the stream of events (docs/operations/backup.md).');
 }
@@ -87,6 +99,11 @@ async function requireReplaceable(restored: readonly Database[], replaces: boole
       `The databases of ${full.join(', ')} have tables: with ${REPLACE} all that is in them is lost. Nothing was restored.`,
     );
   }
+}
+
+async function revokeIn(restored: readonly Database[]): Promise<void> {
+  for (const { service, url } of restored)
+    for (const line of await revokeCredentials(service, url)) console.log(line);
 }
 
 async function recheck(): Promise<void> {

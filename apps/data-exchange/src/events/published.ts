@@ -13,11 +13,6 @@ interface EndedJob {
   createdBy: string;
 }
 
-interface EndedExport extends EndedJob {
-  widerPermission: string | null;
-  rowCount: number | null;
-}
-
 interface EndedImport extends EndedJob {
   totalRows: number;
   insertedRows: number;
@@ -34,7 +29,7 @@ interface EndedUndo {
 }
 
 /** Publishes that an export ended, in the transaction that ends it. */
-export const publishExportFinished = (tx: RawStatements, job: EndedExport): Promise<void> =>
+export const publishExportFinished = (tx: RawStatements, job: EndedJob): Promise<void> =>
   appendToOutbox(tx, {
     type: exportFinished,
     tenantId: job.tenantId,
@@ -43,8 +38,8 @@ export const publishExportFinished = (tx: RawStatements, job: EndedExport): Prom
       jobId: job.id,
       definitionName: job.definitionName,
       status: job.status as PayloadOf<typeof exportFinished>['status'],
-      // The event also reaches people who may not see all of the rows.
-      rowCount: job.widerPermission === null ? job.rowCount : null,
+      // Whoever hears of the event may not see the rows.
+      rowCount: null,
     },
     actor: actorOf(job.caller, job.createdBy),
   });

@@ -9,6 +9,8 @@ export const defaultCulture: SystemCulture = 'en';
 
 type Texts = Record<string, string>;
 
+// Older entries have numbers of rows among their values. No text shows them: who reads timelines may not see the rows.
+
 const english: Texts = {
   'workflow.moved': 'Moved from {previousState} to {newState}.',
   'workflow.moved-with-comment': 'Moved from {previousState} to {newState}: {comment}',
@@ -24,21 +26,16 @@ const english: Texts = {
   'entity.noted': '{en}',
   'settings.changed-for-tenant': 'Changed for the tenant.',
   'settings.changed-for-platform': 'Changed for the whole platform.',
-  'exchange.export-completed':
-    'Export of {definitionName} completed: {rowCount, plural, one {# row} other {# rows}}.',
+  'exchange.export-completed': 'Export of {definitionName} completed.',
+  // Of a version before.
   'exchange.export-completed-uncounted': 'Export of {definitionName} completed.',
   'exchange.export-failed': 'Export of {definitionName} failed.',
-  'exchange.import-completed':
-    'Import of {definitionName} completed: {succeededRows, number} of {totalRows, plural, one {# row} other {# rows}}.',
-  'exchange.import-partially-completed':
-    'Import of {definitionName} partially completed: {succeededRows, number} of {totalRows, plural, one {# row} other {# rows}}, {failedRows, number} failed.',
+  'exchange.import-completed': 'Import of {definitionName} completed.',
+  'exchange.import-partially-completed': 'Import of {definitionName} partially completed.',
   'exchange.import-failed': 'Import of {definitionName} failed.',
-  'exchange.import-cancelled':
-    'Import of {definitionName} cancelled after {succeededRows, plural, one {# row} other {# rows}}.',
-  'exchange.import-undone':
-    'Import of {definitionName} undone: {removedRows, plural, one {# row} other {# rows}} removed, {restoredRows, number} restored.',
-  'exchange.import-partially-undone':
-    'Import of {definitionName} undone: {removedRows, plural, one {# row} other {# rows}} removed, {restoredRows, number} restored, {keptRows, number} kept.',
+  'exchange.import-cancelled': 'Import of {definitionName} cancelled.',
+  'exchange.import-undone': 'Import of {definitionName} undone.',
+  'exchange.import-partially-undone': 'Import of {definitionName} partially undone.',
   'exchange.import-undo-failed': 'Import of {definitionName} could not be undone.',
   'notification.mention': '{actorName} mentioned you',
   'notification.comment': 'New comment on {entityType} {entityId}',
@@ -61,21 +58,15 @@ const french: Texts = {
   'entity.noted': '{fr}',
   'settings.changed-for-tenant': 'Modifié pour l’organisation.',
   'settings.changed-for-platform': 'Modifié pour toute la plateforme.',
-  'exchange.export-completed':
-    'Export de {definitionName} terminé : {rowCount, plural, one {# ligne} other {# lignes}}.',
+  'exchange.export-completed': 'Export de {definitionName} terminé.',
   'exchange.export-completed-uncounted': 'Export de {definitionName} terminé.',
   'exchange.export-failed': 'Échec de l’export de {definitionName}.',
-  'exchange.import-completed':
-    'Import de {definitionName} terminé : {succeededRows, plural, one {# ligne} other {# lignes}} sur {totalRows, number}.',
-  'exchange.import-partially-completed':
-    'Import de {definitionName} terminé en partie : {succeededRows, plural, one {# ligne} other {# lignes}} sur {totalRows, number}, {failedRows, number} en échec.',
+  'exchange.import-completed': 'Import de {definitionName} terminé.',
+  'exchange.import-partially-completed': 'Import de {definitionName} terminé en partie.',
   'exchange.import-failed': 'Échec de l’import de {definitionName}.',
-  'exchange.import-cancelled':
-    'Import de {definitionName} annulé après {succeededRows, plural, one {# ligne} other {# lignes}}.',
-  'exchange.import-undone':
-    'Import de {definitionName} défait : {removedRows, plural, one {# ligne supprimée} other {# lignes supprimées}}, {restoredRows, plural, one {# rétablie} other {# rétablies}}.',
-  'exchange.import-partially-undone':
-    'Import de {definitionName} défait : {removedRows, plural, one {# ligne supprimée} other {# lignes supprimées}}, {restoredRows, plural, one {# rétablie} other {# rétablies}}, {keptRows, plural, one {# conservée} other {# conservées}}.',
+  'exchange.import-cancelled': 'Import de {definitionName} annulé.',
+  'exchange.import-undone': 'Import de {definitionName} défait.',
+  'exchange.import-partially-undone': 'Import de {definitionName} défait en partie.',
   'exchange.import-undo-failed': 'L’import de {definitionName} n’a pas pu être défait.',
   'notification.mention': '{actorName} vous a mentionné',
   'notification.comment': 'Nouveau commentaire sur {entityType} {entityId}',
@@ -86,21 +77,15 @@ const french: Texts = {
 // In Canada an import is an "importation" and an export an "exportation".
 const canadianFrench: Texts = {
   ...french,
-  'exchange.export-completed':
-    'Exportation de {definitionName} terminée : {rowCount, plural, one {# ligne} other {# lignes}}.',
+  'exchange.export-completed': 'Exportation de {definitionName} terminée.',
   'exchange.export-completed-uncounted': 'Exportation de {definitionName} terminée.',
   'exchange.export-failed': 'Échec de l’exportation de {definitionName}.',
-  'exchange.import-completed':
-    'Importation de {definitionName} terminée : {succeededRows, plural, one {# ligne} other {# lignes}} sur {totalRows, number}.',
-  'exchange.import-partially-completed':
-    'Importation de {definitionName} terminée en partie : {succeededRows, plural, one {# ligne} other {# lignes}} sur {totalRows, number}, {failedRows, number} en échec.',
+  'exchange.import-completed': 'Importation de {definitionName} terminée.',
+  'exchange.import-partially-completed': 'Importation de {definitionName} terminée en partie.',
   'exchange.import-failed': 'Échec de l’importation de {definitionName}.',
-  'exchange.import-cancelled':
-    'Importation de {definitionName} annulée après {succeededRows, plural, one {# ligne} other {# lignes}}.',
-  'exchange.import-undone':
-    'Importation de {definitionName} défaite : {removedRows, plural, one {# ligne supprimée} other {# lignes supprimées}}, {restoredRows, plural, one {# rétablie} other {# rétablies}}.',
-  'exchange.import-partially-undone':
-    'Importation de {definitionName} défaite : {removedRows, plural, one {# ligne supprimée} other {# lignes supprimées}}, {restoredRows, plural, one {# rétablie} other {# rétablies}}, {keptRows, plural, one {# conservée} other {# conservées}}.',
+  'exchange.import-cancelled': 'Importation de {definitionName} annulée.',
+  'exchange.import-undone': 'Importation de {definitionName} défaite.',
+  'exchange.import-partially-undone': 'Importation de {definitionName} défaite en partie.',
   'exchange.import-undo-failed': 'L’importation de {definitionName} n’a pas pu être défaite.',
 };
 

@@ -28,6 +28,12 @@ type Tx = Prisma.TransactionClient;
 /** The author of a system log whose event names no actor. */
 const SYSTEM = 'system';
 
+// No numbers of rows: who reads timelines may not see the rows of a definition.
+const exportKeys: Record<PayloadOf<typeof exportFinished>['status'], string> = {
+  Completed: 'exchange.export-completed',
+  Failed: 'exchange.export-failed',
+};
+
 const importKeys: Record<PayloadOf<typeof importFinished>['status'], string> = {
   Completed: 'exchange.import-completed',
   PartiallyCompleted: 'exchange.import-partially-completed',
@@ -120,21 +126,20 @@ const systemLogs: readonly EventReader<LoggedEvent>[] = [
     const key = scope === 'tenant' ? 'settings.changed-for-tenant' : 'settings.changed-for-platform';
     return { entityType: 'Setting', entityIds: names, message: { key, values: {} } };
   }),
-  systemLogOf(exportFinished, ({ jobId, definitionName, status, rowCount }) => {
-    const counted = rowCount === null ? 'exchange.export-completed-uncounted' : 'exchange.export-completed';
-    const key = status === 'Completed' ? counted : 'exchange.export-failed';
-    const message = { key, values: { definitionName, rowCount: rowCount ?? 0 } };
-    return { entityType: 'ExportJob', entityIds: [jobId], message };
-  }),
-  systemLogOf(importFinished, ({ jobId, status, ...values }) => ({
-    entityType: 'ImportJob',
+  systemLogOf(exportFinished, ({ jobId, definitionName, status }) => ({
+    entityType: 'ExportJob',
     entityIds: [jobId],
-    message: { key: importKeys[status], values },
+    message: { key: exportKeys[status], values: { definitionName } },
   })),
-  systemLogOf(importUndone, ({ jobId, status, ...values }) => ({
+  systemLogOf(importFinished, ({ jobId, definitionName, status }) => ({
     entityType: 'ImportJob',
     entityIds: [jobId],
-    message: { key: undoKeys[status], values },
+    message: { key: importKeys[status], values: { definitionName } },
+  })),
+  systemLogOf(importUndone, ({ jobId, definitionName, status }) => ({
+    entityType: 'ImportJob',
+    entityIds: [jobId],
+    message: { key: undoKeys[status], values: { definitionName } },
   })),
   ...allEvents.filter(isEntityNoted).map((noted) =>
     systemLogOf(noted, ({ entityType, entityIds, texts }) => ({

@@ -1,7 +1,10 @@
 import { eventType } from '@plinth/kernel/event';
 import { z } from 'zod';
 
-/** An export completed or failed. Published in the transaction that ends the job; the actor is its caller. */
+/**
+ * An export completed or failed. Published in the transaction that ends the job; the actor is its caller. Whoever is told of it
+ * may not see the rows, so versions of today leave `rowCount` out.
+ */
 export const exportFinished = eventType(
   'data-exchange.export-finished',
   z.object({
@@ -12,7 +15,10 @@ export const exportFinished = eventType(
   }),
 );
 
-/** An import reached its final state. Published in the transaction that ends the job; the actor is its caller. */
+/**
+ * An import reached its final state. Published in the transaction that ends the job; the actor is its caller. The numbers of rows are
+ * for services: who sees them needs the permission of the definition.
+ */
 export const importFinished = eventType(
   'data-exchange.import-finished',
   z.object({
@@ -25,7 +31,10 @@ export const importFinished = eventType(
   }),
 );
 
-/** The undo of an import ended. Published in the transaction that ends it; the actor is its caller. */
+/**
+ * The undo of an import ended. Published in the transaction that ends it; the actor is its caller. The numbers of rows are for
+ * services, as those of imports.
+ */
 export const importUndone = eventType(
   'data-exchange.import-undone',
   z.object({
