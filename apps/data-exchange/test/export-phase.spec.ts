@@ -36,18 +36,18 @@ function lateStore(blobs: BlobStore) {
 /** A store that stores a file and is away then, also when it is asked to delete files, as often as this. */
 function brieflyAway(blobs: BlobStore, deletions: number): BlobStore {
   const away = { put: 1, delete: deletions };
-  const require = (method: keyof typeof away) => {
+  const requireThere = (method: keyof typeof away) => {
     if (away[method]-- > 0) throw unavailable('The blob store does not respond.');
   };
   return {
     ...blobs,
     async put(key, content) {
       const stored = await blobs.put(key, content);
-      require('put');
+      requireThere('put');
       return stored;
     },
     async delete(key) {
-      require('delete');
+      requireThere('delete');
       await blobs.delete(key);
     },
   };
