@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { rowMessage } from '@plinth/exchange/row-message';
 import { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import type { FailedRowPage, FailedRowStore } from '../store/failed-row-store';
@@ -71,6 +73,34 @@ describe('a correction file', () => {
       file!.content.destroy();
     },
   );
+
+  it('has few errors of a page in the words of a tenant where those are very long, and some of each page', async () => {
+    const row = (rowNumber: number): FailedRowWithCells => ({
+      rowNumber,
+      kind: 'Validation',
+      details: [{ column: 'name', value: '', code: 'NotEmpty', message: '', text: rowMessage('notEmpty') }],
+      cells: [''],
+    });
+    const pages = [0, 1_000, 2_000].map((first) =>
+      Array.from({ length: 1_000 }, (_, index) => row(first + index + 1)),
+    );
+    const list = async (_tenantId: string, _jobId: string, { after, take }: FailedRowPage) =>
+      take === 1 ? [row(1)] : (pages[after / 1_000] ?? []);
+    const words = `{0} ${'é'.repeat(3_900)}`;
+    const file = await openCorrectionFile(
+      { list } as unknown as FailedRowStore,
+      job('csv'),
+      { culture: 'fr', byKey: { 'rowErrors.notEmpty': words } },
+      { owner, turns, places: correctionPlaces(1) },
+    );
+    const content = await text(file!.content);
+    const lines = content.split('\r\n');
+    expect(content.length).toBeLessThan(1024 * 1024);
+    for (const first of [1, 1_001, 2_001]) {
+      expect(lines[first]).toContain(words.replace('{0}', 'name'));
+      expect(lines[first + 999]).toContain('name must not be empty.');
+    }
+  });
 
   it.each(['csv', 'xlsx'] as const)('of %s gives its place back when its client leaves', async (kind) => {
     const { failedRows, bytesRead } = longRows();

@@ -3,7 +3,7 @@ import { fileTypes } from '@plinth/contracts/data-exchange/endpoints';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
 import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
-import { eachInSteps, localize, type FailedRowWithCells } from '../domain/failed-row';
+import { eachInSteps, Localizer, type FailedRowWithCells } from '../domain/failed-row';
 import type { MessageTexts } from '../domain/message-texts';
 import { correctionFile, correctionWorkbook } from '../formats/correction-file';
 import { encodeText } from '../formats/text-stream';
@@ -12,6 +12,8 @@ import type { ImportJob } from '../store/import-store';
 
 /** A client that reads slowly holds some of them, and of their rows many times as much in memory. */
 const PAGE = { bytesMax: 128 * 1024, withCells: true };
+/** The messages of each page in the texts of a tenant. */
+const PAGE_MESSAGES_LENGTH_MAX = 512 * 1024;
 const FIRST_ROWS = 100;
 const ROWS_PER_QUERY_MAX = 1_000;
 /**
@@ -65,9 +67,10 @@ export async function openCorrectionFile(
   async function* readPages(): AsyncGenerator<FailedRowWithCells[]> {
     for await (const page of pagesOf(failedRows, job)) {
       unread.refresh();
+      const localizer = new Localizer(texts, PAGE_MESSAGES_LENGTH_MAX);
       yield await turns.takeEach(
         owner,
-        eachInSteps(page, (row) => localize(row, texts)),
+        eachInSteps(page, (row) => localizer.row(row)),
       );
     }
   }

@@ -1,7 +1,6 @@
 import { REPORT_ERROR_GROUPS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import type { FailedRow, RowErrorDetail } from '@plinth/exchange/row-error';
-import { localizeDetail } from './failed-row';
-import type { MessageTexts } from './message-texts';
+import type { Localizer } from './failed-row';
 
 /** Errors of the same kind and code in the same column. */
 export interface ErrorGroup {
@@ -43,7 +42,7 @@ export class ErrorCounter {
 }
 
 /** The same groups with messages of a culture. */
-export const localizeGroups = ({ groups, rows }: ErrorGroups, texts: MessageTexts): ErrorGroups => ({
-  groups: groups.map((group) => ({ ...group, example: localizeDetail(group.example, texts) })),
+export const localizeGroups = ({ groups, rows }: ErrorGroups, localizer: Localizer): ErrorGroups => ({
+  groups: groups.map((group) => ({ ...group, example: localizer.detail(group.example) })),
   rows,
 });

@@ -45,6 +45,8 @@ export function exportFileName({
   return `${definitionName.replace(NOT_IN_FILE_NAMES, '_')}_${date}_${time}.${format}`;
 }
 
+const BRACKETED = { filter: /^filter\[(.*)\]$/i, presets: /^presets\[(.*)\]$/i };
+
 /**
  * An export's `filter` and `presets` may be spelled as in a query, `filter[name.eq]`, or without the brackets.
  * @throws Problem `malformed`: one key in both spellings with different values, of which one would be lost.
@@ -55,7 +57,7 @@ export function withoutBrackets(
 ): Record<string, string> {
   const values = new Map<string, string>();
   for (const [spelled, value] of Object.entries(texts ?? {})) {
-    const key = new RegExp(`^${kind}\\[(.*)\\]$`, 'i').exec(spelled)?.[1] ?? spelled;
+    const key = BRACKETED[kind].exec(spelled)?.[1] ?? spelled;
     if (values.has(key) && values.get(key) !== value)
       throw malformed(`${kind} has "${key}" twice, with different values.`);
     values.set(key, value);

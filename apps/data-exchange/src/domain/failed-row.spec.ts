@@ -1,17 +1,14 @@
 import { rowMessage } from '@plinth/exchange/row-message';
-import { localizeDetail } from './failed-row';
+import { Localizer } from './failed-row';
 
 const saying = (text: string, value: string) =>
-  localizeDetail(
-    {
-      column: 'Company',
-      value,
-      code: 'Service:Identity:UnknownReference',
-      message: 'x',
-      text: rowMessage('unknownReference', value),
-    },
-    { culture: 'fr', byKey: { 'rowErrors.unknownReference': text } },
-  ).message;
+  new Localizer({ culture: 'fr', byKey: { 'rowErrors.unknownReference': text } }, 10_000).detail({
+    column: 'Company',
+    value,
+    code: 'Service:Identity:UnknownReference',
+    message: 'x',
+    text: rowMessage('unknownReference', value),
+  }).message;
 
 describe('the message of an error of a row', () => {
   it('is in the words of the tenant', () => {
@@ -29,6 +26,6 @@ describe('the message of an error of a row', () => {
     const message = 'The moon is full.';
     const text = { key: 'fullMoon' as never, args: [] };
     const detail = { column: 'Company', value: 'x', code: 'Service:Identity:FullMoon', message, text };
-    expect(localizeDetail(detail, { culture: 'fr', byKey: {} }).message).toBe(message);
+    expect(new Localizer({ culture: 'fr', byKey: {} }, 10_000).detail(detail).message).toBe(message);
   });
 });

@@ -53,6 +53,8 @@ export function* takeInSteps<Row extends FailedRow>(
 
 /** A report describes rows up to so many bytes; the correction file has all of them. */
 export const REPORT_BYTES_MAX = 4 * 1024 * 1024;
+/** Its messages in the texts of a tenant have so much room: about as much as rows of these bytes take with those of the platform. */
+export const REPORT_MESSAGES_LENGTH_MAX = 4 * 1024 * 1024;
 
 /** A tenant's text that says a value over and over makes a report as large as it likes; beyond this it is in English. */
 const MESSAGE_LENGTH_MAX = 5_000;
@@ -71,29 +73,44 @@ export const withFileColumns = (
   })),
 });
 
-/** The same row with messages of a culture; a message without a text there is in English. */
-export const localize = <Row extends FailedRow>(row: Row, texts: MessageTexts): Row => ({
-  ...row,
-  details: row.details.map((detail) => localizeDetail(detail, texts)),
-});
+/**
+ * Tells errors in a culture; a message without a text there is in English, and so are all from the first one for which
+ * there is no room. Errors are bounded as they are stored, and a tenant's texts make each of them many times as long.
+ */
+export class Localizer {
+  /** @param room for its messages as JSON, in characters: each is written twice, in its detail and among those of its row */
+  constructor(
+    private readonly texts: MessageTexts,
+    private room: number,
+  ) {}
 
-/** The same error with its message of a culture. */
-export const localizeDetail = (detail: RowErrorDetail, texts: MessageTexts): RowErrorDetail => ({
-  ...detail,
-  message: localizedMessage(detail, texts),
-});
+  row<Row extends FailedRow>(row: Row): Row {
+    return { ...row, details: row.details.map((detail) => this.detail(detail)) };
+  }
 
-function localizedMessage({ column, message, text }: RowErrorDetail, texts: MessageTexts): string {
-  if (!text) return message;
-  const { culture } = texts;
-  const values = [column ?? '', ...text.args];
-  const localized = texts.byKey[`rowErrors.${text.key}`];
-  const isFilled = localized !== undefined && localized.split('{').length - 1 <= PLACEHOLDERS_MAX;
-  const formatted = isFilled ? formatMessage(localized, values, { culture }) : undefined;
-  if (formatted !== undefined && formatted.length <= MESSAGE_LENGTH_MAX) return formatted;
-  // An owner of a later version may have messages that are not known here.
-  const english: string | undefined = rowMessages[text.key];
-  return english === undefined ? message : formatMessage(english, values, { culture: 'en' });
+  detail(detail: RowErrorDetail): RowErrorDetail {
+    return { ...detail, message: this.messageOf(detail) };
+  }
+
+  private messageOf({ column, message, text }: RowErrorDetail): string {
+    if (!text) return message;
+    const { culture, byKey } = this.texts;
+    const values = [column ?? '', ...text.args];
+    const localized = byKey[`rowErrors.${text.key}`];
+    const isFilled =
+      localized !== undefined && this.room > 0 && localized.split('{').length - 1 <= PLACEHOLDERS_MAX;
+    const formatted = isFilled ? formatMessage(localized, values, { culture }) : undefined;
+    if (formatted !== undefined && formatted.length <= MESSAGE_LENGTH_MAX && this.takeRoom(formatted))
+      return formatted;
+    // An owner of a later version may have messages that are not known here.
+    const english: string | undefined = rowMessages[text.key];
+    return english === undefined ? message : formatMessage(english, values, { culture: 'en' });
+  }
+
+  private takeRoom(message: string): boolean {
+    this.room -= 2 * JSON.stringify(message).length;
+    return this.room >= 0;
+  }
 }
 
 /** All errors of a row as one text, with columns and values. */

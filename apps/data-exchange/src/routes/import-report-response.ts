@@ -4,7 +4,13 @@ import {
   type ImportJobStatus,
 } from '@plinth/contracts/data-exchange/shapes';
 import { localizeGroups, type ErrorGroup, type ErrorGroups } from '../domain/error-groups';
-import { describeErrors, eachInSteps, localize, type FailedRowWithCells } from '../domain/failed-row';
+import {
+  describeErrors,
+  eachInSteps,
+  Localizer,
+  REPORT_MESSAGES_LENGTH_MAX,
+  type FailedRowWithCells,
+} from '../domain/failed-row';
 import type { MessageTexts } from '../domain/message-texts';
 import { isoDuration, type RowCounts } from '../domain/import-job';
 
@@ -34,11 +40,13 @@ export function* toReport({
   headers,
   groups,
 }: ImportResult) {
+  const localizer = new Localizer(texts, REPORT_MESSAGES_LENGTH_MAX);
+  // There are few of them, and they tell of all the rows.
+  const localized = groups && localizeGroups(groups, localizer);
   const rowErrors = yield* eachInSteps(failedRows, (row, index) => ({
-    ...toRowError(localize(row, texts)),
+    ...toRowError(localizer.row(row)),
     ...(headers && index < REPORT_ROWS_WITH_CELLS_MAX ? cellsOf(row, headers.length) : {}),
   }));
-  const localized = groups && localizeGroups(groups, texts);
   return {
     importJobId,
     finalStatus,

@@ -1,4 +1,4 @@
-import { CreateExportJobRequest } from './shapes';
+import { CreateExportJobRequest, SaveExportPresetRequest } from './shapes';
 
 const requestWith = (filter: object) => ({
   definitionName: 'Contacts.Companies',
@@ -26,4 +26,22 @@ describe('the filter of an export', () => {
       },
     ]);
   });
+
+  it.each([CreateExportJobRequest, SaveExportPresetRequest])(
+    'with very many names is refused before any of them is looked at',
+    (schema) => {
+      const names = Array.from({ length: 100_000 }, (_, index) => [`f${index}.eq`, '']);
+      const lookedAt: PropertyKey[] = [];
+      const filter = new Proxy(Object.fromEntries(names) as Record<string, string>, {
+        get: (values, name) => {
+          lookedAt.push(name);
+          return values[name as string];
+        },
+      });
+      const request = { ...requestWith(filter), presetName: 'Mine', selectedFields: [] };
+      const issues = schema.safeParse(request).error?.issues;
+      expect(issues).toMatchObject([{ path: ['filter'], params: { rule: 'MaximumLength' } }]);
+      expect(lookedAt).toEqual([]);
+    },
+  );
 });
