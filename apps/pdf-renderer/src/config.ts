@@ -26,7 +26,7 @@ export const PdfRendererConfig = z.object({
   PDF_HTML_BYTES_MAX: positiveInteger(48 * 1024 * 1024).describe(
     'Largest document that is printed, as HTML.',
   ),
-  PDF_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe('Largest PDF.'),
+  PDF_BYTES_MAX: positiveInteger(32 * 1024 * 1024).describe('Largest PDF.'),
 });
 
 export type PdfRendererConfig = z.output<typeof PdfRendererConfig>;

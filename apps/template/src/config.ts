@@ -37,7 +37,7 @@ export const TemplateConfig = z.object({
   PDF_RENDERER_KEYS: keys().describe(
     'Secrets that sign callers for the PDF renderer and nobody else, comma-separated; the first one signs.',
   ),
-  PDF_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe('Largest PDF.'),
+  PDF_BYTES_MAX: positiveInteger(32 * 1024 * 1024).describe('Largest PDF.'),
 });
 
 export type TemplateConfig = z.output<typeof TemplateConfig>;

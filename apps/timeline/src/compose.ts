@@ -1,4 +1,5 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
+import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
@@ -51,7 +52,9 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const ofRows = { db, log, metrics };
   const entryQuota = new RowQuota({
     ...ofRows,
-    table: 'timeline_entry',
+    table: 'entry',
+    // What the system notes is never refused, and takes no room from people.
+    where: `entry_type <> ${TimelineEntryType.SystemLog}`,
     quota: 'timeline-entries',
     what: 'timeline entries',
     limit: config.TIMELINE_TENANT_ENTRIES_MAX,

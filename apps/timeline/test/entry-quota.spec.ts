@@ -1,5 +1,8 @@
+import { contactsNoted } from '@plinth/contracts/contacts/events';
+import { newIds } from '@plinth/kernel/new-ids';
 import { newId } from '@plinth/kernel/uuid';
-import { aUser, startTimeline, type Timeline } from './start-timeline';
+import { eventually } from '@plinth/testing/eventually';
+import { aUser, publishForeignEvent, startTimeline, type Timeline } from './start-timeline';
 
 describe('the quota of timeline entries', () => {
   let timeline: Timeline;
@@ -22,5 +25,25 @@ describe('the quota of timeline entries', () => {
       body: { quota: { name: 'timeline-entries', scope: 'tenant', limit: 20 } },
     });
     expect((await post(other)).status).toBe(201);
+  });
+
+  it('counts what people write, and not what the system notes', async () => {
+    const ann = aUser(newId(), 'Ann');
+    // Ids of their own, and ids that were made together and share their lines.
+    const noted = [...Array.from({ length: 30 }, () => newId()), ...newIds(300)];
+    await publishForeignEvent(timeline.natsPrefix, {
+      type: contactsNoted,
+      tenantId: ann.tenantId,
+      payload: { entityType: 'Contact', entityIds: noted, texts: { en: 'Imported.', fr: 'Importé.' } },
+    });
+    const http = timeline.as(ann);
+    await eventually(async () => (await http.get(`/timeline/Contact/${noted.at(-1)}`)).body.totalCount === 1);
+    const statuses: number[] = [];
+    // The first one has them counted.
+    for (let count = 0; count < 8; count++) {
+      const path = `/timeline/Contact/${noted[0]}/entries`;
+      statuses.push((await http.post(path, { entryType: 0, body: 'Hello' })).status);
+    }
+    expect(statuses).toEqual(Array(8).fill(201));
   });
 });

@@ -21,6 +21,8 @@ interface RowQuotaDeps {
   metrics: Registry;
   /** A table with `tenant_id`. */
   table: string;
+  /** Which of its rows are limited, as a condition of SQL; all of them without it. */
+  where?: string;
   /** Its name in the problem, in kebab-case. */
   quota: string;
   /** In plural, for the detail. */
@@ -199,9 +201,9 @@ export class RowQuota {
   }
 
   private async rowsOf(tenantId: string, usage: Usage): Promise<{ rows: number; committedBefore: number }> {
-    const { table, measure = 'count(*)' } = this.deps;
+    const { table, where = 'true', measure = 'count(*)' } = this.deps;
     let committedBefore = 0;
-    const statement = `SELECT coalesce(${measure}, 0)::float8 AS rows FROM ${table} WHERE tenant_id = $1::uuid`;
+    const statement = `SELECT coalesce(${measure}, 0)::float8 AS rows FROM ${table} WHERE tenant_id = $1::uuid AND ${where}`;
     const [counted] = await this.deps.db.inTenant(tenantId, (tx) => {
       // As late as it is known to be counted: a connection may have been waited for.
       committedBefore = committedOf(usage);

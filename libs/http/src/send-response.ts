@@ -49,9 +49,15 @@ const UNCOUNTED_BYTES_MAX = 64 * 1024;
 
 /**
  * Counts what a response has in memory now.
- * @throws Problem `share-used-up` or `overloaded`: clients that read slowly hold too many large responses
+ * @throws Problem `too-large`: it alone would hold more than half of what there is; `share-used-up` or `overloaded`: clients
+ * that read slowly hold too many large responses
  */
 function count(bytes: number, reservation: ByteReservation): void {
+  if (bytes > reservation.singleMax)
+    throw new Problem(
+      'too-large',
+      `The response is larger than ${reservation.singleMax} bytes; ask for less.`,
+    );
   const refusal = bytes > UNCOUNTED_BYTES_MAX ? reservation.growTo(bytes) : undefined;
   if (refusal) throw shareUsedUp(refusal, 'large responses');
 }
@@ -167,10 +173,21 @@ function sendJson(
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('content-type', 'application/json');
   res.setHeader('content-length', length);
-  if (pieces.length === 1) endInOneWrite(res, pieces[0]!);
-  else if (isForHead(res)) res.end();
+  if (pieces.length === 1 && length <= UNCOUNTED_BYTES_MAX) endInOneWrite(res, pieces[0]!);
+  else sendFromMemory(pieces, res, options);
+}
+
+/** Hands on a little at a time, so that it is known how much of it the client has read. */
+function sendFromMemory(buffers: readonly Buffer[], res: ServerResponse, options: SendOptions): void {
+  if (isForHead(res)) res.end();
   // Of a body in memory nothing fails but its client, and how long that reads is no time of ours.
-  else sendPieces(Readable.from(pieces), res, options).catch(() => undefined);
+  else sendPieces(Readable.from(shortPieces(buffers)), res, options).catch(() => undefined);
+}
+
+function* shortPieces(buffers: readonly Buffer[]): Generator<Buffer> {
+  for (const buffer of buffers)
+    for (let start = 0; start < buffer.length; start += UNCOUNTED_BYTES_MAX)
+      yield buffer.subarray(start, start + UNCOUNTED_BYTES_MAX);
 }
 
 const sumOf = (pieces: readonly { length: number }[]): number =>
@@ -196,15 +213,16 @@ async function sendPending(
 ): Promise<void> {
   res.setHeader('content-type', 'application/json');
   const keepAlive = setInterval(() => res.write(' '), PENDING_KEEP_ALIVE_MILLISECONDS);
+  let encoded: Buffer[];
   try {
     const body = await pending;
     if (options.checkResponses) checkResponse(endpoint, status, body);
     count(jsonSizeOf(body), options.reservation);
-    for (const piece of await encode(jsonPieces(body), options)) res.write(piece);
-    res.end();
+    encoded = await encode(jsonPieces(body), options);
   } finally {
     clearInterval(keepAlive);
   }
+  sendFromMemory(encoded, res, options);
 }
 
 function checkResponse(endpoint: Endpoint, status: number, body: unknown): void {
@@ -233,7 +251,7 @@ async function sendFile(
   res.setHeader('vary', 'Accept');
   if (Buffer.isBuffer(file.content)) {
     res.setHeader('content-length', file.content.length);
-    res.end(file.content);
+    sendFromMemory([file.content], res, options);
     return;
   }
   // An error here closes the connection: the client must not take half a file for a whole one.

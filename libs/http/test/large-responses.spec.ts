@@ -18,6 +18,19 @@ import { serviceContext } from './service-context';
 const PIECE_LENGTH = 65_536;
 const TEXT = 'x'.repeat(PIECE_LENGTH);
 
+/** With them alone the network goes on as ever. */
+const ALL_BUT_INTERVALS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setTimeout',
+  'clearTimeout',
+] as const;
+
 const query = z.object({ pieces: z.coerce.number() });
 const reading = { method: 'GET', summary: 'Read much', access: authenticated, query, cache: 'none' } as const;
 const success = { status: 200, body: z.array(z.string()) } as const;
@@ -34,6 +47,7 @@ const endpoints = {
     path: '/report',
     success: { status: 200, body: z.object({ text: z.string() }) },
   }),
+  getBuffer: endpoint({ ...reading, path: '/buffer', success: { status: 200, file: ['text/plain'] } }),
   getFile: endpoint({ ...reading, path: '/file', success: { status: 200, file: ['text/plain'] } }),
 };
 
@@ -106,6 +120,9 @@ beforeAll(async () => {
       };
       return slow(made());
     });
+    api.on(endpoints.getBuffer, ({ query: { pieces } }) =>
+      file({ content: Buffer.from(TEXT.repeat(pieces)), name: 'texts.txt', type: 'text/plain' }),
+    );
     api.on(endpoints.getFile, ({ query: { pieces } }) =>
       file({
         content: Readable.from(Array.from({ length: pieces }, () => Buffer.from(TEXT))),
@@ -219,7 +236,7 @@ describe('large responses', () => {
     },
   );
 
-  it('may be as large as what is free, and wait for a slow client without being buffered once more', async () => {
+  it('may be as large as half of what there is, and wait for a slow client without being buffered once more', async () => {
     const before = await measuredRequests();
     const received = await begin('/texts?pieces=400', aCaller()).response;
     const length = Number(received.headers['content-length']);
@@ -230,14 +247,46 @@ describe('large responses', () => {
     await eventually(() => socket.writableNeedDrain);
     expect(socket.writableLength).toBeLessThan(4 * PIECE_LENGTH);
 
-    // What is held for it has no room for another one of 8 MiB.
-    expect((await begin('/texts?pieces=128', aCaller()).response).statusCode).toBe(503);
+    // The next tenant finds as much, and for a third one there is no room.
+    const ofOther = await begin('/texts?pieces=400', aCaller()).response;
+    expect(ofOther.statusCode).toBe(200);
+    expect((await begin('/texts?pieces=400', aCaller()).response).statusCode).toBe(503);
+    ofOther.destroy();
 
     let bytes = 0;
     for await (const chunk of received) bytes += (chunk as Buffer).length;
     expect(bytes).toBe(length);
     await eventually(async () => (await countedBytes()) === 0);
   });
+
+  it.each(['/texts?pieces=400', '/buffer?pieces=400', '/report?pieces=400'])(
+    'are ended where their clients read too slowly while another tenant is refused: %s',
+    async (path) => {
+      jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+      try {
+        const slow = [begin(path, aCaller()), begin(path, aCaller())];
+        for (const { response } of slow) expect((await response).statusCode).toBe(200);
+        expect((await begin(path, aCaller()).response).statusCode).toBe(503);
+        await eventually(async () => {
+          // Once the buffers of the connection are full, nothing of it is read.
+          jest.advanceTimersByTime(80_000);
+          return (await countedBytes()) === 0;
+        });
+        slow.forEach(({ request }) => request.destroy());
+      } finally {
+        jest.useRealTimers();
+      }
+    },
+  );
+
+  it.each(['/texts?pieces=600', '/list?pieces=600', '/buffer?pieces=600', '/report?pieces=600'])(
+    'are refused where one alone would hold more than half of what there is: %s',
+    async (path) => {
+      const refused = await server.as(aCaller()).get(path);
+      expect(refused.status).toBe(413);
+      await eventually(async () => (await countedBytes()) === 0);
+    },
+  );
 
   it('have their tags and lengths, and are not written for who has them', async () => {
     const http = server.as(aCaller());

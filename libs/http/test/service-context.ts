@@ -15,7 +15,7 @@ export const serviceContext = (
     CALLER_KEYS: keys,
     CURSOR_KEYS: keys,
     BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
-    BUFFERED_RESPONSE_BYTES_MAX: 32 * 1024 * 1024,
+    BUFFERED_RESPONSE_BYTES_MAX: 64 * 1024 * 1024,
   },
   log: silentLog(),
   health,

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { FairShares, type ShareOwner, type ShareScope } from '@plinth/kernel/fair-shares';
 import { Gauge, type Registry } from 'prom-client';
 import { EventLoopTurns } from './fair-places';
+import { watchRate, type LeastRate } from './least-rate';
 
 /** What a process does with so many bytes of a body, everybody else may wait for. */
 export const SMALL_BYTES_MAX = 64 * 1024;
@@ -9,10 +10,18 @@ export const SMALL_BYTES_MAX = 64 * 1024;
 /** How many bytes a text takes in memory: two for each character, or one where all of them are of Latin-1. */
 export const heldBytes = (text: string): number => (/[^\0-\xff]/.test(text) ? 2 : 1) * text.length;
 
+/**
+ * How fast a response has to be read while others are refused the bytes that it holds, as uploads that others wait for have
+ * to come. Not less: what the buffers of a connection take at once may be more than a megabyte, also where it is slow.
+ */
+const READING_RATE: LeastRate = { bytes: 4 * 1024 * 1024, milliseconds: 60_000 };
+
 /** The bytes of bodies that the requests of a process hold in memory together, shared fairly between their callers. */
 export class ByteBudget {
   private readonly shares: FairShares;
   private readonly turns = new EventLoopTurns();
+  /** What is held until clients have read their responses. */
+  private readonly beingRead = new Set<ByteReservation>();
 
   constructor(bytesMax: number) {
     this.shares = new FairShares(bytesMax);
@@ -20,7 +29,7 @@ export class ByteBudget {
 
   /** Begins the reservation of one request. */
   reserve(owner: ShareOwner): ByteReservation {
-    return new ByteReservation(this.shares, this.turns, owner);
+    return new ByteReservation(this.shares, this.turns, owner, this.beingRead);
   }
 
   get usedBytes(): number {
@@ -31,17 +40,26 @@ export class ByteBudget {
 /** What one request holds of a budget. */
 export class ByteReservation {
   private bytes = 0;
+  /** When somebody else was last refused for want of what this holds. */
+  private wantedAt = -Infinity;
 
   constructor(
     private readonly shares: FairShares,
     private readonly turns: EventLoopTurns,
     private readonly owner: ShareOwner,
+    private readonly beingRead: Set<ByteReservation>,
   ) {}
+
+  /** How many bytes one thing may take that its client may keep for long: with all of them it would shut out everybody. */
+  get singleMax(): number {
+    return Math.floor(this.shares.total / 2);
+  }
 
   /** Reserves more bytes; where there is no room for them, returns whose share is used up. */
   grow(bytes: number): ShareScope | undefined {
     const refusal = this.shares.take(this.owner, bytes, this.bytes);
-    if (!refusal) this.bytes += bytes;
+    if (refusal) for (const one of this.beingRead) one.noteRefusal(refusal, this.owner);
+    else this.bytes += bytes;
     return refusal;
   }
 
@@ -64,10 +82,34 @@ export class ByteReservation {
     this.bytes = 0;
   }
 
-  /** Gives everything back once the response is sent, or now where its connection is closed. */
+  /**
+   * Gives everything back once the response is sent, or now where its connection is closed. A response that is read too
+   * slowly while others are refused is ended.
+   */
   releaseAfter(response: ServerResponse): void {
-    if (response.closed) this.release();
-    else if (this.bytes > 0) response.once('close', () => this.release());
+    if (response.closed) return this.release();
+    if (this.bytes === 0) return;
+    const waiting = () => response.socket?.writableLength ?? 0;
+    const reading = {
+      bytesArrived: () => (response.socket?.bytesWritten ?? 0) - waiting(),
+      // The client has all that there was to send until now.
+      isHeld: () => waiting() === 0,
+      isWaitedFor: () => Date.now() - this.wantedAt <= READING_RATE.milliseconds,
+    };
+    this.beingRead.add(this);
+    const endWatch = watchRate(READING_RATE, reading, () => response.destroy());
+    response.once('close', () => {
+      endWatch();
+      this.beingRead.delete(this);
+      this.release();
+    });
+  }
+
+  /** Who has used up a share of its own waits for itself. */
+  private noteRefusal(scope: ShareScope, refused: ShareOwner): void {
+    const isOfTenant = refused.tenantId === this.owner.tenantId;
+    if (isOfTenant && refused.userId === this.owner.userId) return;
+    if (scope === 'all' || (scope === 'tenant' && isOfTenant)) this.wantedAt = Date.now();
   }
 }
 

@@ -232,7 +232,7 @@ export const serviceEnvironment = {
     'Bytes of request bodies that the process holds in memory at the same time.',
   ),
   BUFFERED_RESPONSE_BYTES_MAX: positiveInteger(64 * 1024 * 1024).describe(
-    'Bytes of large responses that the process holds until their clients have read them.',
+    'Bytes of large responses that the process holds until their clients have read them. One may be half of it.',
   ),
   BUFFERED_MESSAGE_BYTES_MAX: positiveInteger(32 * 1024 * 1024).describe(
     'Bytes of messages that the gRPC calls to the process hold in memory at the same time.',

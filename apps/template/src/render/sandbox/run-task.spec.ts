@@ -49,6 +49,12 @@ describe('a document', () => {
       'text/html',
       repeated('\x01'.repeat(1_000), 6_000),
     ],
+    [
+      'characters of three bytes, sent as HTML and as text',
+      'html',
+      'text/plain',
+      repeated('語'.repeat(1_000), 6_000),
+    ],
     ['a value that escaping makes longer', 'pdf', 'text/html', `{{ '"'.repeat(2000000) }}`],
     ['a long header', 'pdf', 'text/html', '{# header: {{ "\u00a0".repeat(2000000) }} #}x'],
   ])('that leaves the sandbox is bounded: %s', async (_, format, mimeType, source) => {

@@ -269,6 +269,8 @@ function renderFront(front: FrontMatter, context: RenderContext, format: RenderT
  * before anybody can count their bytes.
  */
 const JSON_LENGTH_MAX = 30_000_000;
+/** Of the texts that are sent: less than half of the large responses that a service holds, which is all that one may be. */
+const JSON_BYTES_MAX = 32_000_000;
 
 async function toRenderResult(
   task: RenderTask,
@@ -288,6 +290,7 @@ async function toRenderResult(
   const { subject = '' } = front;
   const said = task.format === 'html' ? [html, plainText, subject] : [subject];
   const bytes = sumOf(said.map(jsonBytes));
+  if (bytes > JSON_BYTES_MAX) throw new LimitError('output');
   const rendered = { kind: 'rendered' as const, html: '', plainText, front, ...found, jsonBytes: bytes };
   if (task.format === 'html') return { ...rendered, html };
   if (task.format === 'pdf') return { ...rendered, page: Buffer.from(isMarkup ? html : printable(html)) };
