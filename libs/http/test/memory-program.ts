@@ -6,7 +6,7 @@ import { createService } from '@plinth/http/api';
 import { slow } from '@plinth/http/response';
 import { serviceContext } from './service-context';
 
-const LARGE_RESPONSE_LENGTH = 8_000_000;
+const LARGE_RESPONSE_LENGTH = 16_000_000;
 
 const endpoints = {
   keepThing: endpoint({
