@@ -52,7 +52,7 @@ function anImport(resultOf: (rowCount: number) => object, { hasRoom = false } = 
     options: {},
   };
   const range = { ...wholeFile, number: 0, lastBatch: 0 };
-  const definition = { name: 'Shop.Articles', owner: 'shop' };
+  const definition = { name: 'Shop.Articles', owner: 'shop', fields: [] };
   const dependencies = {
     imports: {
       get: async () => job,
