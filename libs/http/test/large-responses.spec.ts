@@ -10,6 +10,7 @@ import { createService } from '@plinth/http/api';
 import { file, ok, okJson, slow } from '@plinth/http/response';
 import { Health } from '@plinth/runtime/process/health';
 import { silentLog } from '@plinth/runtime/process/log';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
 import { z } from 'zod';
@@ -17,19 +18,6 @@ import { serviceContext } from './service-context';
 
 const PIECE_LENGTH = 65_536;
 const TEXT = 'x'.repeat(PIECE_LENGTH);
-
-/** With them alone the network goes on as ever. */
-const ALL_BUT_INTERVALS = [
-  'Date',
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setTimeout',
-  'clearTimeout',
-] as const;
 
 const query = z.object({ pieces: z.coerce.number() });
 const reading = { method: 'GET', summary: 'Read much', access: authenticated, query, cache: 'none' } as const;

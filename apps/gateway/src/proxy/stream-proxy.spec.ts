@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { connect, type AddressInfo } from 'node:net';
 import { endEarlyResponse } from '@plinth/http/end-early-response';
 import { systemClock } from '@plinth/kernel/clock';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
 import { eventually } from '@plinth/testing/eventually';
 import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { RequestContext } from '../request-context';
@@ -151,21 +152,9 @@ it('takes a stream that its service does not respond to for no failure of it whe
 });
 
 describe('an upload that arrives slowly', () => {
-  beforeEach(() => void jest.useFakeTimers({ doNotFake: [...REAL] }));
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] }));
   afterEach(() => void jest.useRealTimers());
 
-  /** All but intervals. */
-  const REAL = [
-    'Date',
-    'hrtime',
-    'nextTick',
-    'performance',
-    'queueMicrotask',
-    'setImmediate',
-    'clearImmediate',
-    'setTimeout',
-    'clearTimeout',
-  ] as const;
   const { milliseconds } = SETTINGS.uploadRateMin;
   const head = `POST /files HTTP/1.1\r\nHost: plinth.example\r\nConnection: close\r\nContent-Length: ${SIZE}\r\n\r\n`;
 
