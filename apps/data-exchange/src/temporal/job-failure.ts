@@ -2,7 +2,7 @@ import type { Problem } from '@plinth/kernel/problem';
 import { ApplicationFailure, type Info } from '@temporalio/activity';
 import { mayPass } from '../domain/problems';
 import { InterruptedReading } from '../formats/interrupted-reading';
-import { PROCESSES_ENDED } from './workflows/processes-ended';
+import { PROCESSES_ENDED } from './workflows/failure-types';
 
 /** What may fail each time it is tried is not retried for ever. */
 const ATTEMPTS_MAX = 5;

@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
-import { PROCESSES_ENDED } from './processes-ended';
+import { PROCESSES_ENDED } from './failure-types';
 
 const causeOf = (error: unknown): unknown => (error instanceof ActivityFailure ? error.cause : error);
 
