@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { problemResponse } from '@plinth/http/problem-details';
 import { Problem } from '@plinth/kernel/problem';
-import { HEADERS_KEPT_MAX, TIMEOUTS_CHECKED_EVERY_MILLISECONDS } from '@plinth/runtime/process/http-head';
+import { HEADERS_KEPT_MAX, timeoutsCheckedEvery } from '@plinth/runtime/process/http-head';
 import { networkOf } from './limits/policies';
 import { readTrace } from './trace';
 
@@ -43,7 +43,7 @@ export function createPublicServer(handle: RequestListener, settings: ServerSett
       headersTimeout: settings.headersMilliseconds,
       requestTimeout: 0,
       keepAliveTimeout: settings.keepAliveMilliseconds,
-      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MILLISECONDS,
+      connectionsCheckingInterval: timeoutsCheckedEvery(settings.headersMilliseconds),
       requireHostHeader: false,
       insecureHTTPParser: false,
       noDelay: true,

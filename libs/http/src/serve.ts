@@ -9,7 +9,7 @@ import { listen, serveAdmin, type Health } from '@plinth/runtime/process/health'
 import {
   HEADERS_KEPT_MAX,
   HEADERS_MILLISECONDS_MAX,
-  TIMEOUTS_CHECKED_EVERY_MILLISECONDS,
+  timeoutsCheckedEvery,
 } from '@plinth/runtime/process/http-head';
 import type { Close } from '@plinth/runtime/process/lifecycle';
 import type { Log } from '@plinth/runtime/process/log';
@@ -63,7 +63,7 @@ export async function serveService(
   const limits = {
     maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: HEADERS_MILLISECONDS_MAX,
-    connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MILLISECONDS,
+    connectionsCheckingInterval: timeoutsCheckedEvery(HEADERS_MILLISECONDS_MAX),
     keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
     // Uploads may take long; the gateway limits the time of requests from outside.
     requestTimeout: 0,

@@ -73,8 +73,13 @@ describe.each(alerts.map((alert) => [alert.alert, alert] as const))('the alert %
 
   it('is about the platform alone, whatever else is measured', () => {
     const ofNamespace = 'and on (namespace) max by (namespace) (max_over_time(up{job="plinth"}[1d]))';
+    const nothingOf = 'unless on (namespace) count by (namespace) (';
     for (const metric of metricsIn(alert.expr).filter((found) => foreign.includes(found)))
-      expect([`${metric}{job="plinth"`, ofNamespace].some((part) => alert.expr.includes(part))).toBe(true);
+      expect(
+        [`${metric}{job="plinth"`, ofNamespace, `${nothingOf}${metric}`].some((part) =>
+          alert.expr.includes(part),
+        ),
+      ).toBe(true);
   });
 });
 
@@ -283,6 +288,20 @@ const cases: Record<string, Case> = {
     },
     labels: { namespace: 'plinth', container: 'main', pod: 'settings-main-1' },
     summary: 'settings-main-1 in plinth was ended because it took more memory than it may.',
+  },
+  PlinthClusterUnmeasured: {
+    trouble: {
+      [up]: '1x90',
+      'kube_deployment_spec_replicas{namespace="others",deployment="shop-main"}': '2x90',
+    },
+    health: {
+      [up]: '1x90',
+      'kube_deployment_spec_replicas{namespace="plinth",deployment="gateway-main"}': '2x90',
+      // Processes of Docker Compose.
+      'up{job="plinth",service="settings"}': '1x90',
+    },
+    labels: { namespace: 'plinth' },
+    summary: 'Nothing measures the Deployments of plinth, so that three alerts cannot fire.',
   },
 };
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { Problem } from '@plinth/kernel/problem';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { measureEventLoopLag } from './event-loop-lag';
-import { HEADERS_KEPT_MAX, HEADERS_MILLISECONDS_MAX, TIMEOUTS_CHECKED_EVERY_MILLISECONDS } from './http-head';
+import { HEADERS_KEPT_MAX, HEADERS_MILLISECONDS_MAX, timeoutsCheckedEvery } from './http-head';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
 
@@ -124,7 +124,7 @@ export async function serveAdmin(
     headersTimeout: headersMilliseconds,
     // Nobody has a body to send here.
     requestTimeout: headersMilliseconds,
-    connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MILLISECONDS,
+    connectionsCheckingInterval: timeoutsCheckedEvery(headersMilliseconds),
   };
   const server = createServer(limits, (req, res) => {
     void answer(req.url ?? '/', health, metrics)

@@ -7,5 +7,10 @@ export const HEADERS_KEPT_MAX = 250;
 /** How long the headers of a request may take to arrive, where nobody chose another time. */
 export const HEADERS_MILLISECONDS_MAX = 10_000;
 
-/** How often a server looks for requests that take longer than they may; Node does every half minute. */
-export const TIMEOUTS_CHECKED_EVERY_MILLISECONDS = 1_000;
+/**
+ * How often a server looks for requests whose headers take longer than this: Node does every half minute, and looking each
+ * second was most of what a process did that had no request.
+ * @param headersMilliseconds how long headers may take; they take half as long again at most
+ */
+export const timeoutsCheckedEvery = (headersMilliseconds: number): number =>
+  Math.ceil(headersMilliseconds / 2);
