@@ -139,7 +139,16 @@ export async function forward(
     const { bodyHash, ...claimed } = operation ?? {};
     const signedCaller = caller && operation ? { ...caller, ...claimed } : (caller ?? null);
     const { method, instance } = context;
-    const claims = { caller: signedCaller, tenantId, method, path: pathWithQuery, instance, bodyHash };
+    const network = caller ? undefined : owner.userId;
+    const claims = {
+      caller: signedCaller,
+      tenantId,
+      network,
+      method,
+      path: pathWithQuery,
+      instance,
+      bodyHash,
+    };
     return requestHeaders(context.request, context.trace, signCaller(claims, deps.callerKeys));
   };
 

@@ -116,6 +116,15 @@ describe('a forwarded request', () => {
   });
 });
 
+describe('a request without a credential', () => {
+  it('tells its service from which network it comes, and one with a credential does not', async () => {
+    const { fetch, received } = await start();
+    await fetch('/greeting', { as: null });
+    await fetch('/greeting');
+    expect(received.map(({ claims }) => claims.network)).toEqual(['127.0.0.1', undefined]);
+  });
+});
+
 describe('the tenant of a request', () => {
   const tenantOf = async (
     path: string,

@@ -20,6 +20,7 @@ import {
 import { createRouteTable, type RouteTable, type Route } from '@plinth/contracts/route-table';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Precondition } from '@plinth/kernel/entity-tag';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { parseListQuery, refuseGrouping, type QueryParameters } from '@plinth/kernel/list-query';
 import { malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
@@ -165,7 +166,7 @@ export function createService(
       route = found.route.name;
       const claims = readClaims(req, context);
       instance = claims.instance;
-      const owner = { tenantId: claims.tenantId, userId: claims.caller?.userId ?? '' };
+      const owner = ownerOf(claims);
       const [ofBody, ofResponse] = [bodies.reserve(owner), responses.reserve(owner)];
       reservations.push(ofBody, ofResponse);
       const { endpoint } = found.route;
@@ -267,6 +268,10 @@ function findRoute(table: RouteTable, req: Request, prefix: string) {
 
 const readClaims = (req: Request, { config }: ServiceContext): CallerClaims =>
   verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: req.originalUrl }, config.CALLER_KEYS);
+
+/** Whose shares a request uses: as at the gateway, not those of a tenant that anybody may name. */
+const ownerOf = ({ caller, network = '' }: CallerClaims): ShareOwner =>
+  caller ?? { tenantId: '', userId: network };
 
 /** The input of a handler in a place for long reads. */
 const countingAll = (input: Input<Endpoint>): Input<Endpoint> => {
