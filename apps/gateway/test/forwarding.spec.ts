@@ -76,6 +76,7 @@ describe('a forwarded request', () => {
       'content-type',
       'host',
       'if-match',
+      'te',
       'traceparent',
       'x-plinth-caller',
     ]);

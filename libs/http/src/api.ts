@@ -49,6 +49,7 @@ import { ByteBudget, measureBytes, type ByteReservation } from '@plinth/runtime/
 import { mountDeadLetters } from './dead-letters';
 import { endEarlyResponse, isBodyPending } from './end-early-response';
 import { gatherChunks } from './gather-chunks';
+import { endWithLateProblem } from './late-problem';
 import { isLongRead, longReadPlaces } from './long-reads';
 import { toListRequest, type ListRequest } from './paging';
 import { readPrecondition } from './precondition';
@@ -365,11 +366,12 @@ function sendProblem(
       { err: problem.options.cause ?? problem, traceId: problemContext.traceId, path: pathOf(req) },
       problem.detail,
     );
+  const response = problemResponse(problem, problemContext);
   if (res.headersSent) {
-    res.destroy();
+    endWithLateProblem(res, response);
     return;
   }
-  const { status, headers, body } = problemResponse(problem, problemContext);
+  const { status, headers, body } = response;
   for (const name of res.getHeaderNames()) res.removeHeader(name);
   const isEarly = isBodyPending(req);
   if (isEarly) res.setHeader('connection', 'close');
