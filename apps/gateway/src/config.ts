@@ -192,7 +192,7 @@ export const GatewayConfig = z.object({
     .describe('Another Redis for idempotency keys, so that they share no memory with the rate limits.'),
 
   UPSTREAM_TIMEOUT_MILLISECONDS: positiveInteger(30_000).describe(
-    'How long a service may take until its response begins.',
+    'How long a service may take until its response begins. One that lasts longer from then on reaches the client before its end.',
   ),
   UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: positiveInteger(300_000).describe(
     'The same for endpoints of the class `expensive`, such as the dry-run of a large import.',

@@ -139,7 +139,16 @@ export async function forward(
     const { bodyHash, ...claimed } = operation ?? {};
     const signedCaller = caller && operation ? { ...caller, ...claimed } : (caller ?? null);
     const { method, instance } = context;
-    const claims = { caller: signedCaller, tenantId, method, path: pathWithQuery, instance, bodyHash };
+    const network = caller ? undefined : owner.userId;
+    const claims = {
+      caller: signedCaller,
+      tenantId,
+      network,
+      method,
+      path: pathWithQuery,
+      instance,
+      bodyHash,
+    };
     return requestHeaders(context.request, context.trace, signCaller(claims, deps.callerKeys));
   };
 
@@ -163,7 +172,7 @@ export async function forward(
     } else if (isStream(endpoint)) {
       context.isForEvents = endpoint.success.events === true;
       if (context.isForEvents) track(context.response, caller?.apiKeyId, deps.eventStreams);
-      await forwardStream(request, service.stream, pathWithQuery, headersFor());
+      await forwardStream(request, service.stream, pathWithQuery, headersFor);
     } else {
       const timeoutMilliseconds = timeoutOf(endpoint, upstream);
       if (isSlow(endpoint)) allowIdle(context, timeoutMilliseconds);
@@ -238,7 +247,7 @@ async function forwardStream(
   { context, endpoint, upstream, owner }: ForwardedRequest,
   stream: StreamProxy,
   path: string,
-  headers: HeaderList,
+  headersFor: () => HeaderList,
 ): Promise<void> {
   const leave = endpoint.upload
     ? await upstream.enterInTurn('uploads', owner, context.response)
@@ -248,7 +257,7 @@ async function forwardStream(
     const timeoutMilliseconds = timeoutOf(endpoint, upstream);
     // A client that sends nothing while its service would read is ended sooner, by its least rate.
     if (isSlow(endpoint)) allowIdle(context, timeoutMilliseconds);
-    await stream({ context, owner, timeoutMilliseconds }, path, headers);
+    await stream({ context, owner, timeoutMilliseconds }, path, headersFor());
   } finally {
     leave();
   }

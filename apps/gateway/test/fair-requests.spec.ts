@@ -18,11 +18,14 @@ async function startHoldingService() {
   const tenants: (string | undefined)[] = [];
   let held: ServerResponse[] | undefined = [];
   const url = await startUpstream((request, response) => {
-    void receive(request).then(({ claims }) => {
-      tenants.push(claims.caller?.tenantId);
-      if (held) held.push(response);
-      else sendJson(response, 200, {});
-    });
+    receive(request).then(
+      ({ claims }) => {
+        tenants.push(claims.caller?.tenantId);
+        if (held) held.push(response);
+        else sendJson(response, 200, {});
+      },
+      () => sendJson(response, 401, {}),
+    );
   });
   const release = (): void => {
     const responses = held ?? [];
@@ -36,8 +39,26 @@ const until = async (condition: () => boolean | Promise<boolean>): Promise<void>
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
+/** The same while time stands still. */
+const untilNow = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+};
+
+const ALL_BUT_THE_TIME = [
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setInterval',
+  'clearInterval',
+] as const;
+
 const other = { tenantId: OTHER_TENANT_ID };
 const large = JSON.stringify({ name: 'x'.repeat(100_000) });
+
+const form = { method: 'POST', body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=x' } };
 
 describe.each([
   ['a short request', '/api/v1/things', undefined],
@@ -46,11 +67,7 @@ describe.each([
     '/api/v1/things',
     { method: 'POST', body: large, headers: { 'content-type': 'application/json' } },
   ],
-  [
-    'an upload',
-    '/api/v1/files',
-    { method: 'POST', body: 'x', headers: { 'content-type': 'multipart/form-data; boundary=x' } },
-  ],
+  ['an upload', '/api/v1/files', form],
 ])('%s of one tenant', (_what, path, init) => {
   it('reaches the service before those that another tenant has sent before', async () => {
     const service = await startHoldingService();
@@ -89,5 +106,29 @@ describe.each([
     expect(service.tenants.length).toBeLessThan(REQUESTS);
     service.release();
     expect((await fetch(path, { ...init })).status).toBe(200);
+  });
+});
+
+describe('an upload that waits for its turn', () => {
+  it('is signed when that has come, and not while its signature runs out', async () => {
+    const service = await startHoldingService();
+    const { fetch, gateway, token } = await startGateway({ things: service.url }, { UPSTREAM_TURNS: '1' });
+    await Promise.all([token(), token(other)]);
+    // No turn ends by itself.
+    jest.useFakeTimers({ doNotFake: [...ALL_BUT_THE_TIME] });
+    try {
+      const send = (as: Record<string, unknown> = {}) => fetch('/api/v1/files', { ...form, as });
+      const sent = [send(), send(other)];
+      await untilNow(() => service.tenants.length === 2);
+      sent.push(send());
+      await untilNow(async () =>
+        /plinth_places_waiting\{places="uploads-things"[^}]*\} 1/.test(await gateway.metrics.metrics()),
+      );
+      jest.setSystemTime(Date.now() + 2 * 60_000);
+      service.release();
+      expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });

@@ -76,6 +76,7 @@ describe('a forwarded request', () => {
       'content-type',
       'host',
       'if-match',
+      'te',
       'traceparent',
       'x-plinth-caller',
     ]);
@@ -113,6 +114,15 @@ describe('a forwarded request', () => {
     });
     expect(response.headers.get('x-request-id')).toBe(traceId);
     expect(received[0]!.headers['traceparent']).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+  });
+});
+
+describe('a request without a credential', () => {
+  it('tells its service from which network it comes, and one with a credential does not', async () => {
+    const { fetch, received } = await start();
+    await fetch('/greeting', { as: null });
+    await fetch('/greeting');
+    expect(received.map(({ claims }) => claims.network)).toEqual(['127.0.0.1', undefined]);
   });
 });
 

@@ -2,7 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createService } from '@plinth/http/api';
+import { announceLateProblem, endWithLateProblem } from '@plinth/http/late-problem';
+import { slow } from '@plinth/http/response';
+import { Problem } from '@plinth/kernel/problem';
+import { Health } from '@plinth/runtime/process/health';
+import { silentLog } from '@plinth/runtime/process/log';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import type { Request } from 'express';
+import { Registry } from 'prom-client';
 import {
+  CALLER_KEY,
   closeAll,
   echo,
   OTHER_TENANT_ID,
@@ -12,12 +22,15 @@ import {
   startUpstream,
   type StartedGateway,
 } from './start-gateway';
+import { thingEndpoints } from './thing-endpoints';
 
 afterEach(closeAll);
 
 const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** A service made of bytes. */
 async function startSocketUpstream(
@@ -129,6 +142,101 @@ describe('a service that dies in the middle of a response', () => {
       const { fetch } = await startGateway({ things: upstream.url });
       expect((await fetch(path)).status).toBe(503);
     }
+  });
+});
+
+describe('a response that begins before its end is known', () => {
+  /** Sends its head, and spaces for as long as it lasts. */
+  const begin = (request: IncomingMessage, response: ServerResponse): void => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'application/json' }).write(' ');
+    const keepAlive = setInterval(() => response.write(' '), 20);
+    response.once('close', () => clearInterval(keepAlive));
+  };
+  const put = { method: 'PUT', body: '{}' };
+
+  /** A service that does slow work, which the test ends. */
+  async function startSlowService() {
+    const begun = Promise.withResolvers<{ response: ServerResponse; fail: (problem: Problem) => void }>();
+    const context = {
+      config: {
+        NODE_ENV: 'test',
+        PUBLIC_URL: 'https://plinth.example',
+        PUBLIC_PREFIX: '/api/v1',
+        CALLER_KEYS: [CALLER_KEY],
+        CURSOR_KEYS: [],
+        BUFFERED_BYTES_MAX: 16 * 1024 * 1024,
+        BUFFERED_RESPONSE_BYTES_MAX: 64 * 1024 * 1024,
+      },
+      log: silentLog(),
+      health: new Health({}),
+      metrics: new Registry(),
+    };
+    const { postThing } = thingEndpoints;
+    const service = createService('things', { postThing }, context, (api) =>
+      api.on(postThing, ({ request }) => {
+        const work = Promise.withResolvers<unknown>();
+        begun.resolve({ response: (request as Request).res!, fail: work.reject });
+        return slow(work.promise);
+      }),
+    );
+    const { fetch } = await startGateway({ things: await startUpstream(service) });
+    return { fetch, begun: begun.promise };
+  }
+
+  it('reaches the client while it lasts, so that nothing on the way gives its connection up', async () => {
+    let begun: ServerResponse | undefined;
+    const upstream = await startUpstream((request, response) => begin(request, (begun = response)));
+    const { fetch } = await startGateway({ things: upstream }, { UPSTREAM_TIMEOUT_MILLISECONDS: '100' });
+    const response = await fetch('/api/v1/things/x', put);
+    begun!.end('{"done":true}');
+    expect([response.status, await response.json()]).toEqual([200, { done: true }]);
+  });
+
+  it('becomes the problem that is found behind its head', async () => {
+    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    try {
+      const { fetch, begun } = await startSlowService();
+      const sent = fetch('/api/v1/things', { method: 'POST', body: '{}', headers: JSON_TYPE });
+      const { response, fail } = await begun;
+      await until(() => {
+        jest.advanceTimersByTime(10_000);
+        return response.headersSent;
+      });
+      fail(new Problem('invalid', 'The file is damaged.', { slug: 'file-damaged' }));
+      const received = await sent;
+      expect(await problemOf(received)).toEqual([422, 'The file is damaged.']);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('is cut off, and never complete, where the problem is found after the client has a part of it', async () => {
+    let begun: ServerResponse | undefined;
+    const upstream = await startUpstream((request, response) => {
+      announceLateProblem(response);
+      begin(request, (begun = response));
+    });
+    const { fetch } = await startGateway({ things: upstream }, { UPSTREAM_TIMEOUT_MILLISECONDS: '100' });
+    const response = await fetch('/api/v1/things/x', put);
+    endWithLateProblem(begun!, { status: 422, headers: {}, body: '{}' });
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  it('is no failure of a service that has responded, however it breaks off', async () => {
+    const begun: ServerResponse[] = [];
+    const upstream = await startUpstream((request, response) => {
+      if (request.method === 'GET') return sendJson(response, 200, []);
+      begin(request, response);
+      begun.push(response);
+    });
+    const { fetch } = await startGateway({ things: upstream }, { BREAKER_FAILURES_MAX: '3' });
+    const sent = Array.from({ length: 4 }, () => fetch('/api/v1/things/x', put));
+    await until(() => begun.length === 4);
+    expect((await fetch('/api/v1/things')).status).toBe(200);
+    begun.forEach((response) => response.destroy());
+    for (const { status } of await Promise.all(sent)) expect(status).toBe(503);
+    expect((await fetch('/api/v1/things')).status).toBe(200);
   });
 });
 

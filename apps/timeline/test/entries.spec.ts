@@ -126,6 +126,12 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
       { body: ['Service:Validation:MaximumLengthValidator'] },
     ],
     [
+      'whose JSON is larger than that of any text',
+      comment(`a${'\u0001'.repeat(65_535)}`),
+      422,
+      { body: ['Service:Validation:MaximumLengthValidator'] },
+    ],
+    [
       'with 51 mentions',
       comment('@[x](user:y)'.repeat(51)),
       422,
@@ -162,6 +168,23 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
     const body = `e\u0301 ${'𝕏'.repeat(65_533)}`;
     expect((await http.post(`${path}/entries`, comment(body))).status).toBe(201);
     expect((await http.get(path)).body.items[0].body).toBe(body);
+  });
+
+  it('sends the largest page there can be of the largest bodies', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const path = anEntity();
+    // Six bytes of JSON for each control character, and one for each letter.
+    const body = '\u0001'.repeat(39_321) + 'x'.repeat(26_215);
+    for (let count = 0; count < 100; count++)
+      expect((await http.post(`${path}/entries`, comment(body))).status).toBe(201);
+    const page = await http.get(`${path}?pageSize=100`);
+    expect([page.status, page.body.items.length]).toEqual([200, 100]);
+  });
+
+  it.each(['\t"\r\n', '𝕏\u007f'])('accepts a body of nothing but %j, however long', async (some) => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const body = `x${some.repeat(Math.floor(65_535 / [...some].length))}`;
+    expect((await http.post(`${anEntity()}/entries`, comment(body))).status).toBe(201);
   });
 
   it('refuses NUL and unpaired surrogates', async () => {

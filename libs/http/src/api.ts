@@ -20,6 +20,7 @@ import {
 import { createRouteTable, type RouteTable, type Route } from '@plinth/contracts/route-table';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Precondition } from '@plinth/kernel/entity-tag';
+import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { parseListQuery, refuseGrouping, type QueryParameters } from '@plinth/kernel/list-query';
 import { malformed, notFound, Problem } from '@plinth/kernel/problem';
 import { isUnstorable } from '@plinth/kernel/text';
@@ -48,6 +49,7 @@ import { ByteBudget, measureBytes, type ByteReservation } from '@plinth/runtime/
 import { mountDeadLetters } from './dead-letters';
 import { endEarlyResponse, isBodyPending } from './end-early-response';
 import { gatherChunks } from './gather-chunks';
+import { endWithLateProblem } from './late-problem';
 import { isLongRead, longReadPlaces } from './long-reads';
 import { toListRequest, type ListRequest } from './paging';
 import { readPrecondition } from './precondition';
@@ -165,7 +167,7 @@ export function createService(
       route = found.route.name;
       const claims = readClaims(req, context);
       instance = claims.instance;
-      const owner = { tenantId: claims.tenantId, userId: claims.caller?.userId ?? '' };
+      const owner = ownerOf(claims);
       const [ofBody, ofResponse] = [bodies.reserve(owner), responses.reserve(owner)];
       reservations.push(ofBody, ofResponse);
       const { endpoint } = found.route;
@@ -268,6 +270,10 @@ function findRoute(table: RouteTable, req: Request, prefix: string) {
 const readClaims = (req: Request, { config }: ServiceContext): CallerClaims =>
   verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: req.originalUrl }, config.CALLER_KEYS);
 
+/** Whose shares a request uses: as at the gateway, not those of a tenant that anybody may name. */
+const ownerOf = ({ caller, network = '' }: CallerClaims): ShareOwner =>
+  caller ?? { tenantId: '', userId: network };
+
 /** The input of a handler in a place for long reads. */
 const countingAll = (input: Input<Endpoint>): Input<Endpoint> => {
   const list = input.list as ListRequest | undefined;
@@ -360,11 +366,12 @@ function sendProblem(
       { err: problem.options.cause ?? problem, traceId: problemContext.traceId, path: pathOf(req) },
       problem.detail,
     );
+  const response = problemResponse(problem, problemContext);
   if (res.headersSent) {
-    res.destroy();
+    endWithLateProblem(res, response);
     return;
   }
-  const { status, headers, body } = problemResponse(problem, problemContext);
+  const { status, headers, body } = response;
   for (const name of res.getHeaderNames()) res.removeHeader(name);
   const isEarly = isBodyPending(req);
   if (isEarly) res.setHeader('connection', 'close');

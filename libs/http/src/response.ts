@@ -69,7 +69,7 @@ export const okJson = (json: readonly string[], options: ResponseOptions = {}): 
 
 /**
  * The usual response, for work that may take longer than the timeouts of proxies: a slow response begins with spaces,
- * which JSON allows. An error after that closes the connection.
+ * which JSON allows. A problem after that is in a trailer, of which the gateway makes the response while it has sent nothing.
  */
 export const slow = <Body>(work: Promise<Body>, options: ResponseOptions = {}): EndpointResponse<Body> =>
   new EndpointResponse(undefined, undefined as Body, options, undefined, undefined, work);

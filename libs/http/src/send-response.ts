@@ -13,6 +13,7 @@ import { encodeInTurns, inTurns } from '@plinth/runtime/process/in-turns';
 import { Problem } from '@plinth/kernel/problem';
 import { endInOneWrite } from './end-in-one-write';
 import { jsonSizeOf } from './json-size';
+import { announceLateProblem } from './late-problem';
 import { noneMatches } from './precondition';
 import {
   attachment,
@@ -212,6 +213,7 @@ async function sendPending(
   options: SendOptions,
 ): Promise<void> {
   res.setHeader('content-type', 'application/json');
+  announceLateProblem(res);
   const keepAlive = setInterval(() => res.write(' '), PENDING_KEEP_ALIVE_MILLISECONDS);
   let encoded: Buffer[];
   try {

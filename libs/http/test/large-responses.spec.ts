@@ -3,13 +3,14 @@ import { get, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzipSync, gzip } from 'node:zlib';
-import { authenticated, endpoint } from '@plinth/contracts/endpoint';
+import { authenticated, endpoint, optional } from '@plinth/contracts/endpoint';
 import type { Request } from 'express';
 import type { Caller } from '@plinth/kernel/caller';
 import { createService } from '@plinth/http/api';
 import { file, ok, okJson, slow } from '@plinth/http/response';
 import { Health } from '@plinth/runtime/process/health';
 import { silentLog } from '@plinth/runtime/process/log';
+import { CALLER_HEADER, signCaller } from '@plinth/runtime/rpc/signed-caller';
 import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
@@ -24,6 +25,7 @@ const reading = { method: 'GET', summary: 'Read much', access: authenticated, qu
 const success = { status: 200, body: z.array(z.string()) } as const;
 const endpoints = {
   getTexts: endpoint({ ...reading, path: '/texts', success, etag: true }),
+  getPublicTexts: endpoint({ ...reading, access: optional, path: '/public-texts', success, etag: true }),
   getList: endpoint({ ...reading, path: '/list', success, etag: true }),
   getResult: endpoint({
     ...reading,
@@ -87,12 +89,13 @@ let server: TestServer;
 beforeAll(async () => {
   const compress = promisify(gzip);
   const app = createService('texts', endpoints, context, (api) => {
-    api.on(endpoints.getTexts, ({ query: { pieces }, request }) =>
-      ok(toldBody(request, pieces), {
-        etag: '"version"',
-        gzip: async (json) => compress(await json()),
-      }),
-    );
+    for (const endpoint of [endpoints.getTexts, endpoints.getPublicTexts])
+      api.on(endpoint, ({ query: { pieces }, request }) =>
+        ok(toldBody(request, pieces), {
+          etag: '"version"',
+          gzip: async (json) => compress(await json()),
+        }),
+      );
     api.on(endpoints.getList, ({ query: { pieces } }) => {
       onList();
       return okJson(['[', ...Array.from({ length: pieces }, (_, at) => `${at ? ',' : ''}"${TEXT}"`), ']']);
@@ -123,9 +126,18 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+const begin = (path: string, caller: Caller) => beginAt(server.as(caller).address('GET', path));
+
+/** The same without a credential, from some network. */
+function beginAnonymously(path: string, tenantId: string, network: string) {
+  const target = { method: 'GET', path: `/api/v1${path}` };
+  const claims = { caller: null, tenantId, network, ...target, instance: path };
+  const headers = { [CALLER_HEADER]: signCaller(claims, TEST_KEYS) };
+  return beginAt({ url: server.url + target.path, headers });
+}
+
 /** Begins a request, of which nothing is read but its head. */
-function begin(path: string, caller: Caller) {
-  const { url, headers } = server.as(caller).address('GET', path);
+function beginAt({ url, headers }: { url: string; headers: Record<string, string> }) {
   const request = get(url, { headers, agent: false }).on('error', () => undefined);
   const response = once(request, 'response').then(([received]) => {
     const paused = received as IncomingMessage;
@@ -155,6 +167,22 @@ describe('large responses', () => {
     expect(statuses).toContain(200);
     expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
     expect(peakPieces * PIECE_LENGTH).toBeLessThan(context.config.BUFFERED_RESPONSE_BYTES_MAX);
+    await eventually(async () => (await countedBytes()) === 0);
+  });
+
+  it('of one network are no share of the tenant that it names, which others may read as ever', async () => {
+    const tenant = aCaller();
+    const path = '/public-texts?pieces=250';
+    const read = (network: string) => beginAnonymously(path, tenant.tenantId, network);
+    const begun = [];
+    const statuses = [];
+    for (const network of ['192.0.2.1', '192.0.2.1', '198.51.100.2', undefined]) {
+      const one = network === undefined ? begin(path, tenant) : read(network);
+      begun.push(one);
+      statuses.push((await one.response).statusCode);
+    }
+    expect(statuses).toEqual([200, 429, 200, 200]);
+    begun.forEach(({ request }) => request.destroy());
     await eventually(async () => (await countedBytes()) === 0);
   });
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
 import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
+import { lateProblemIn } from '@plinth/http/late-problem';
 import { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
 import { responseHeaders } from './headers';
@@ -58,7 +59,7 @@ function attempt(context: RequestContext, upstream: Upstream, call: UpstreamRequ
       {
         method: method as Dispatcher.HttpMethod,
         path,
-        headers: call.headers(),
+        headers: [...call.headers(), 'te', 'trailers'],
         body,
         headersTimeout: 0,
         bodyTimeout: call.timeoutMilliseconds,
@@ -79,6 +80,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   private headers: HeaderList = [];
   private isStreaming = false;
   private readonly timer: NodeJS.Timeout;
+  private respondedAt = 0;
   private abortReason: Error | undefined;
   private readonly sentAt = new Date();
 
@@ -123,6 +125,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.upstream.responded(headers);
     this.status = status;
     this.headers = responseHeaders(headers);
+    this.respondedAt = performance.now();
     if (Number(headers['content-length'] ?? 0) > this.call.bufferedBytesMax) this.startStreaming();
   }
 
@@ -135,14 +138,22 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.buffered.push(chunk);
     this.bufferedBytes += chunk.length;
     const fits = this.bufferedBytes <= this.call.bufferedBytesMax;
-    if (!fits || this.call.reservation.grow(chunk.length)) this.startStreaming();
+    if (!fits || this.lasts() || this.call.reservation.grow(chunk.length)) this.startStreaming();
   }
 
-  onResponseEnd(): void {
+  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
     this.finish();
+    const problem = lateProblemIn(trailers);
     if (this.isStreaming) {
-      this.context.response.end();
-      this.resolve({ kind: 'streamed' });
+      // Its head says something else than the problem.
+      if (problem) this.context.response.destroy();
+      else this.context.response.end();
+      this.resolve({ kind: problem ? 'aborted' : 'streamed' });
+      return;
+    }
+    if (problem) {
+      const { status, headers, body } = problem;
+      this.resolve({ kind: 'buffered', response: { status, headers: responseHeaders(headers), body } });
       return;
     }
     const body =
@@ -156,7 +167,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.finish();
-    if (error === CLIENT_DISCONNECTED || error instanceof Problem) this.upstream.breaker.abandoned();
+    // A service that has responded is there, whatever becomes of the rest.
+    const hasResponse = this.status !== 0;
+    if (hasResponse || error === CLIENT_DISCONNECTED || error instanceof Problem)
+      this.upstream.breaker.abandoned();
     else if (error === TIMED_OUT) this.upstream.breaker.timedOut(this.sentAt);
     else this.upstream.breaker.failed();
     if (error === CLIENT_DISCONNECTED || this.isStreaming) {
@@ -167,7 +181,13 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.reject(error);
   }
 
-  /** The response is too large to buffer, now or ever: from here on the client gets it as fast as it reads. */
+  /** Whether what the service sends while it works has to keep the connection of the client alive, too. */
+  private lasts(): boolean {
+    const { call, upstream, respondedAt } = this;
+    return !call.outlivesClient && performance.now() - respondedAt > upstream.settings.timeoutMilliseconds;
+  }
+
+  /** The response is too large to buffer, now or ever, or lasts: from here on the client gets it as fast as it reads. */
   private startStreaming(): void {
     this.isStreaming = true;
     this.context.writeHead(this.status, this.headers);

@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { Id, NOT_ONLY_BLANKS, text, Timestamp } from '../schemas';
 
 export const BODY_LENGTH_MAX = 65_536;
+/** As many have text of any characters; only control characters have six each. A page of the longest ones can be sent. */
+const BODY_JSON_BYTES_MAX = 4 * BODY_LENGTH_MAX + 2;
 export const ATTACHMENTS_MAX = 20;
 export const MENTIONS_MAX = 50;
 export const SUGGESTIONS_MAX = 20;
@@ -16,11 +18,13 @@ export const FOLLOWERS_OF_ENTITY_MAX = 10_000;
 export const TimelineEntryType = { Comment: 0, InternalNote: 1, SystemLog: 2 } as const;
 export type TimelineEntryType = (typeof TimelineEntryType)[keyof typeof TimelineEntryType];
 
+const bytesOf = (value: string): number => new TextEncoder().encode(value).length;
+
 /** With the longest type and user it fits an index of Postgres; only ids of rare characters have more in 400 of them. */
 const ENTITY_ID_BYTES_MAX = 1_200;
 /** The id of an entity, free text of the service that owns the entity. */
 export const EntityId = text(400, 1)
-  .refine((id) => new TextEncoder().encode(id).length <= ENTITY_ID_BYTES_MAX, {
+  .refine((id) => bytesOf(id) <= ENTITY_ID_BYTES_MAX, {
     params: { rule: 'MaximumLength' },
     message: `At most ${ENTITY_ID_BYTES_MAX} bytes in UTF-8.`,
   })
@@ -64,6 +68,10 @@ export const CreateTimelineEntryRequest = z
       .refine((value) => lengthOf(value) <= BODY_LENGTH_MAX, {
         params: { rule: 'MaximumLength', maximum: BODY_LENGTH_MAX },
         message: `At most ${BODY_LENGTH_MAX} characters.`,
+      })
+      .refine((value) => bytesOf(JSON.stringify(value)) <= BODY_JSON_BYTES_MAX, {
+        params: { rule: 'MaximumLength' },
+        message: `At most ${BODY_JSON_BYTES_MAX} bytes of JSON.`,
       })
       .meta({ maxLength: BODY_LENGTH_MAX, minLength: 1, pattern: NOT_ONLY_BLANKS }),
     parentEntryId: Id.nullish(),

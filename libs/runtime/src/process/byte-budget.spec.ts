@@ -27,8 +27,8 @@ describe('a response that holds much', () => {
     { tenantId: 'e', userId: 'eve' },
   ] as const;
 
-  /** Ann's, which holds half of the budget. */
-  const aLargeResponse = () => {
+  /** Holds half of the budget. */
+  const aLargeResponse = (owner: ShareOwner = ann) => {
     const budget = new ByteBudget(200);
     const socket = { bytesWritten: 0, writableLength: 65_536 };
     const response = Object.assign(new EventEmitter(), {
@@ -36,7 +36,7 @@ describe('a response that holds much', () => {
       socket,
       destroy: () => response.emit('close'),
     });
-    const reservation = budget.reserve(ann);
+    const reservation = budget.reserve(owner);
     reservation.grow(100);
     reservation.releaseAfter(response as unknown as ServerResponse);
     /** Minutes pass, in each of which the client reads so many bytes and somebody wants as many as there are. */
@@ -71,6 +71,13 @@ describe('a response that holds much', () => {
     pass(600, 1);
     pass(10, 1, ann);
     expect(budget.usedBytes).toBe(100);
+  });
+
+  it('to a network is ended for others of the same network too', () => {
+    const network = { tenantId: '', userId: '192.0.2.1' };
+    const { budget, pass } = aLargeResponse(network);
+    pass(2, MINUTE_MIN / 2, network);
+    expect(budget.usedBytes).toBe(0);
   });
 
   it('may be read at the least rate for as long as it takes', () => {

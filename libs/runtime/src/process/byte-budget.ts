@@ -105,11 +105,12 @@ export class ByteReservation {
     });
   }
 
-  /** Who has used up a share of its own waits for itself. */
+  /** Who has used up a share of its own waits for itself, but for a network, in which many may read. */
   private noteRefusal(scope: ShareScope, refused: ShareOwner): void {
     const isOfTenant = refused.tenantId === this.owner.tenantId;
-    if (isOfTenant && refused.userId === this.owner.userId) return;
-    if (scope === 'all' || (scope === 'tenant' && isOfTenant)) this.wantedAt = Date.now();
+    const isOfUser = isOfTenant && refused.userId === this.owner.userId;
+    const isWanted = scope === 'all' || (scope === 'tenant' && isOfTenant);
+    if (isOfUser ? this.owner.tenantId === '' : isWanted) this.wantedAt = Date.now();
   }
 }
 

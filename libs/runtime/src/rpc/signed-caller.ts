@@ -15,6 +15,8 @@ export interface CallerClaims {
   caller: Caller | null;
   /** The tenant the request is about; for an anonymous one the gateway chose it from the query or the host name. */
   tenantId: string;
+  /** Of an anonymous caller: the network that the request comes from, which has shares of its own like a user. */
+  network?: string | undefined;
   /** Method and path with its query, as the receiver sees them. */
   method: string;
   path: string;

@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { ProblemResponse } from './problem-details';
+
+const TRAILER = 'x-plinth-problem';
+
+/** The gateway reads 16 KiB of trailers, as of headers. */
+const TRAILER_LENGTH_MAX = 12 * 1024;
+
+/** Before the head of a response is sent: a problem may come behind it, where the client reads trailers. */
+export function announceLateProblem(response: ServerResponse): void {
+  if (response.req.headers.te === 'trailers') response.setHeader('trailer', TRAILER);
+}
+
+/**
+ * Ends a response whose head says something else. The problem is in a trailer where that was announced; else, and where it
+ * is too long, the connection is closed, so that nobody takes what was sent for the whole.
+ */
+export function endWithLateProblem(response: ServerResponse, problem: ProblemResponse): void {
+  const encoded = Buffer.from(JSON.stringify(problem)).toString('base64url');
+  if (response.getHeader('trailer') !== TRAILER || encoded.length > TRAILER_LENGTH_MAX) {
+    response.destroy();
+    return;
+  }
+  response.addTrailers({ [TRAILER]: encoded });
+  response.end();
+}
+
+/** The problem that came behind the head of a response. */
+export function lateProblemIn({ [TRAILER]: encoded }: IncomingHttpHeaders): ProblemResponse | undefined {
+  if (typeof encoded !== 'string') return undefined;
+  return JSON.parse(Buffer.from(encoded, 'base64url').toString()) as ProblemResponse;
+}
