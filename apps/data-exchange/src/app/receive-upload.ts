@@ -13,6 +13,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { UnrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
+import { widerPermissionOf } from '../domain/definition';
 import {
   definitionNotImportable,
   definitionUnknown,
@@ -113,6 +114,7 @@ export async function receiveUpload(
       definitionName: definition.name,
       entityType: definition.entityType,
       permission: definition.permission,
+      widerPermission: widerPermissionOf(definition, caller),
       originalFileName: fileName,
       mimeType: mimeTypeOf(format),
       fileSizeBytes: file.sizeBytes,
