@@ -84,10 +84,12 @@ export async function receiveUpload(
       tooLarge: () => fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX),
       turns,
     };
-    const { fields, result } = await receiveFile(request, caller, limit, async ({ name, content }) => ({
-      fileName: name,
-      ...(await store(content, onBytes, blobKey, blobs)),
-    }));
+    const receive = () =>
+      receiveFile(request, caller, limit, async ({ name, content }) => ({
+        fileName: name,
+        ...(await store(content, onBytes, blobKey, blobs)),
+      }));
+    const { fields, result } = await unrecordedBlobs.whileStoring(blob, receive);
     const { fileName, file, detector } = result;
     const given = fields.get('definitionName') ?? '';
     const definitionName = composed(given) ?? given;
