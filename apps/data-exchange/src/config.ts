@@ -68,9 +68,7 @@ export const DataExchangeConfig = z.object({
     .number()
     .min(1)
     .default(24)
-    .describe(
-      'How long what a crash left of a file is kept; longer than an upload takes, since one that runs looks the same.',
-    ),
+    .describe('How long what a crash left of a file is kept.'),
   EXCHANGE_SWEEP_SECONDS: z.coerce
     .number()
     .positive()

@@ -5,6 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { unavailable } from '@plinth/kernel/problem';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { unrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { cleanUp, cleanUpInterruptedFiles } from '../src/app/clean-up';
 import { runExport } from '../src/app/run-export';
@@ -140,6 +142,38 @@ describe('an export', () => {
     expect(text.replace('\ufeff', '')).toBe('Code\r\nA\r\nB\r\n');
     expect(Number(headers.get('content-length'))).toBe(Buffer.byteLength('\ufeffCode\r\nA\r\nB\r\n'));
     expect(readdirSync(join(exchange.folder, caller.tenantId, 'exports'))).toHaveLength(1);
+  });
+
+  it('that takes longer than what was interrupted is kept ends with its file', async () => {
+    const caller = aCaller();
+    const { tenantId } = caller;
+    const http = exchange.as(caller);
+    const { body: job } = await http.post('/exports/jobs', {
+      definitionName: 'Shop.Articles',
+      format: 'csv',
+    });
+    const { blobs, taken, release } = lateStore(exchange.blobs);
+    const ofTenant = (statement: string) =>
+      exchange.db.inTenant(tenantId, (tx) => tx.$queryRawUnsafe<object[]>(statement));
+    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    try {
+      const run = runExport({ ...exchange, blobs }, tenantId, job.id, new AbortController().signal);
+      await taken;
+      await ofTenant(`UPDATE unrecorded_blob SET since = since - interval '2 days'`);
+      jest.advanceTimersByTime(600_000);
+      await eventually(
+        async () =>
+          (await ofTenant(`SELECT FROM unrecorded_blob WHERE since > now() - interval '1 day'`)).length > 0,
+      );
+      await cleanUpInterruptedFiles(exchange);
+      release();
+      await run;
+    } finally {
+      jest.useRealTimers();
+    }
+
+    expect((await http.get(`/exports/jobs/${job.id}`)).body).toMatchObject({ status: 'Completed' });
+    expect((await http.get(`/exports/jobs/${job.id}/download`)).status).toBe(200);
   });
 
   it.each([1, 2])(

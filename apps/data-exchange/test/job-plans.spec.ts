@@ -95,6 +95,7 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
     tenantId,
     definitionName: 'Shop.Articles',
     permission: 'Shop',
+    widerPermission: null,
     createdBy: 'ada',
     createdAt: at,
   };
@@ -182,7 +183,6 @@ async function runJobs(db: Database, pool: FairPool, caller: Caller): Promise<vo
       {
         ...common,
         id: newId(),
-        widerPermission: null,
         format: 'csv',
         request,
         caller,

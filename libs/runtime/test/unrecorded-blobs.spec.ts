@@ -3,6 +3,7 @@ import { recordBlob, unrecordedBlobs, type BlobName } from '@plinth/runtime/blob
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { silentLog } from '@plinth/runtime/process/log';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
 import { eventually } from '@plinth/testing/eventually';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -55,6 +56,32 @@ describe('a file whose record is not stored yet', () => {
     expect([...new Set(removed)]).toEqual([left.key]);
     expect(count).toBe(1);
     await expect(record(left)).rejects.toMatchObject({ kind: 'overloaded' });
+  });
+
+  it('is not removed while it is being stored, however long that takes', async () => {
+    const { db, unrecorded, removed, begin, record } = aStore();
+    const blob = await begin();
+    const ofBlob = <Row>(statement: string) =>
+      db.inTenant(blob.tenantId, (tx) => tx.$queryRawUnsafe<Row[]>(statement, blob.key));
+    await ofBlob(`UPDATE unrecorded_blob SET since = since - interval '25 hours' WHERE key = $1`);
+    const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
+    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    try {
+      const storing = unrecorded.whileStoring(blob, () => stored);
+      jest.advanceTimersByTime(600_000);
+      const isRenewed = `SELECT FROM unrecorded_blob WHERE key = $1 AND since > now() - interval '1 hour'`;
+      await eventually(async () => (await ofBlob(isRenewed)).length > 0);
+
+      await unrecorded.removeAbandoned(hours(-24));
+      finish();
+      await storing;
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
+
+    expect(removed).toEqual([]);
+    await record(blob);
   });
 
   it('stays, once it is known whether its record was stored, where it was', async () => {

@@ -108,7 +108,7 @@ async function forEach<Job>(
 
 /**
  * Removes what processes left of files when they crashed while storing them or before they made a job of them; a file that
- * is being stored is younger.
+ * is being stored counts as younger, however long that takes.
  */
 export async function cleanUpInterruptedFiles({
   config,

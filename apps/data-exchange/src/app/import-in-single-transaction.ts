@@ -13,7 +13,7 @@ import { callerOf, findImportRun, type ImportDependencies, type ImportRun } from
 import type { FailedPart } from '../store/failed-row-store';
 import { keepLayout } from './keep-layout';
 import { openRows } from './open-rows';
-import { UncountedRows } from './uncounted-rows';
+import { NoPlace, UncountedRows } from './uncounted-rows';
 
 interface Sent extends SentFile {
   counts: RowCounts;
@@ -48,7 +48,7 @@ interface Sending {
 }
 
 async function importAllOrNone(dependencies: ImportDependencies, sending: Required<Sending>): Promise<void> {
-  const { run, signal } = sending;
+  const { run, failedRows, signal } = sending;
   const { imports, blobs, clock } = dependencies;
   const { job } = run;
   const { tenantId, id: jobId } = job;
@@ -58,11 +58,15 @@ async function importAllOrNone(dependencies: ImportDependencies, sending: Requir
     return !isCancelled;
   };
   const send = async (commit: 'ALL_OR_NOTHING' | 'NEVER') => {
-    const result = await sendAll(
-      dependencies,
-      { ...sending, commit },
-      async (isWhole) => isWhole && shouldContinue(),
-    );
+    const trySend = () =>
+      sendAll(dependencies, { ...sending, commit }, async (isWhole) => isWhole && shouldContinue());
+    const result = await trySend().catch(async (error: unknown) => {
+      if (!(error instanceof NoPlace)) throw error;
+      // The owner rolls back first: others wait for the rows of its transaction. With the place, it begins again.
+      failedRows.take();
+      await failedRows.waitForRoom();
+      return trySend();
+    });
     requireAllRows(result);
     return result;
   };
@@ -122,7 +126,7 @@ async function sendAll(
     ...commonSendOptions(dependencies, run, file, signal),
     commit,
     after: 0,
-    failedRows,
+    failedRows: failedRows?.withoutWaiting(),
     onResult: async (batch) => {
       counts = addCounts(counts, batch.counts);
       return batch.counts.failedRows === 0 && (await shouldContinue(batch.isWhole));

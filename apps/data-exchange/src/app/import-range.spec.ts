@@ -22,24 +22,30 @@ const text = `code,title\n${Array.from({ length: ROWS }, (_, at) => `K${at},a\n`
 const failure = (rowNumber: number) => ({ rowNumber, kind: 'Validation', details: [] });
 
 /** An import of a tenant that has no room for failed rows unless told, by an owner that answers each batch with this. */
-function anImport(resultOf: (rowCount: number) => object, { hasRoom = false } = {}) {
+function anImport(
+  resultOf: (rowCount: number, number: number, call: Duplex) => object,
+  { hasRoom = false } = {},
+) {
   const counted: CountedBatch[] = [];
-  const call = new Duplex({
-    objectMode: true,
-    read: () => undefined,
-    write: (message: { batch?: { rows: Buffer }; end?: object }, _encoding, done) => {
-      if (message.batch) {
-        const rowCount = (JSON.parse(message.batch.rows.toString()) as unknown[]).length;
-        call.push({ result: { keys: Buffer.alloc(0), ...resultOf(rowCount) } });
-      }
-      if (message.end) call.push({ ended: {} });
-      done();
-    },
-  });
-  const owner = {
-    client: { Import: () => Object.assign(call, { cancel: () => undefined }) },
-    identity: () => undefined,
+  const openCalls = new Set<Duplex>();
+  const begin = () => {
+    const call = new Duplex({
+      objectMode: true,
+      read: () => undefined,
+      write: (message: { batch?: { number: number; rows: Buffer }; end?: object }, _encoding, done) => {
+        if (message.batch) {
+          const rowCount = (JSON.parse(message.batch.rows.toString()) as unknown[]).length;
+          const result = resultOf(rowCount, message.batch.number, call);
+          call.push({ result: { keys: Buffer.alloc(0), ...result } });
+        }
+        if (message.end) call.push({ ended: {} });
+        done();
+      },
+    });
+    openCalls.add(call);
+    return Object.assign(call, { cancel: () => openCalls.delete(call) });
   };
+  const owner = { client: { Import: begin }, identity: () => undefined };
   const caller = aCaller();
   const job = {
     tenantId: caller.tenantId,
@@ -72,7 +78,7 @@ function anImport(resultOf: (rowCount: number) => object, { hasRoom = false } = 
     turns: new EventLoopTurns(),
     largeBatches: placesOfLargeBatches(),
   } as unknown as ImportDependencies;
-  return { dependencies, run: { job, definition } as unknown as ImportRun, range, counted, call };
+  return { dependencies, run: { job, definition } as unknown as ImportRun, range, counted, openCalls };
 }
 
 const { signal } = new AbortController();
@@ -165,7 +171,7 @@ describe('the batches of a range', () => {
   it('keep their failed rows in the order of the file, those that were not sent and those that come in parts', async () => {
     const unsent = [3, 6, 9];
     const file = Array.from({ length: 9 }, (_, at) => `K${at + 2},a${unsent.includes(at + 2) ? ',b' : ''}\n`);
-    const { dependencies, run, range, counted, call } = anImport(() => {
+    const { dependencies, run, range, counted } = anImport((_rowCount, _number, call) => {
       const part = { keys: Buffer.alloc(0), failures: Buffer.from(JSON.stringify([2, 5].map(failure))) };
       call.push({ result: { ...part, moreFollows: true } });
       return { inserted: 3, updated: 0, skipped: 0, failures: Buffer.from(JSON.stringify([failure(7)])) };
@@ -301,13 +307,12 @@ describe('the batches of a range', () => {
       const message = 'The rule that this row breaks is told at length. '.repeat(30);
       const details = [{ column: 'title', value: 'a', code: 'Service:Validation:Rule', message }];
       const failures = Array.from({ length: 4_000 }, (_, at) => ({ ...failure(at + 2), details }));
-      const results = [
-        { inserted: 0, updated: 0, skipped: 0, failures: Buffer.from(JSON.stringify(failures)) },
-      ];
-      const { dependencies, run, range, counted } = anImport(
-        (rowCount) =>
-          results.shift() ?? { inserted: rowCount, updated: 0, skipped: 0, failures: Buffer.from('[]') },
-      );
+      const { dependencies, run, range, counted, openCalls } = anImport((rowCount, number) => ({
+        inserted: number === 1 ? 0 : rowCount,
+        updated: 0,
+        skipped: 0,
+        failures: Buffer.from(number === 1 ? JSON.stringify(failures) : '[]'),
+      }));
       const { largeBatches } = dependencies;
       const others = ['globex', 'initech'].map((tenantId) => ({ tenantId, userId: '' }));
       for (const other of others) largeBatches.tryEnter(other);
@@ -330,6 +335,8 @@ describe('the batches of a range', () => {
           : sendRange(dependencies, { run, range, keysFirst: false, signal }, () => false);
       while (largeBatches.waitingCount + counted.length === 0) await nextTurn();
       expect(counted.length).toBe(0);
+      // An owner that is to commit all or none has rows that others wait for.
+      expect(openCalls.size).toBe(onError === 'abort' ? 0 : 1);
       largeBatches.leave(others[0]!);
       await importing;
       largeBatches.leave(others[1]!);

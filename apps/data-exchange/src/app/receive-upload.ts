@@ -13,6 +13,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { UnrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
+import { widerPermissionOf } from '../domain/definition';
 import {
   definitionNotImportable,
   definitionUnknown,
@@ -83,10 +84,12 @@ export async function receiveUpload(
       tooLarge: () => fileTooLarge(config.EXCHANGE_UPLOAD_BYTES_MAX),
       turns,
     };
-    const { fields, result } = await receiveFile(request, caller, limit, async ({ name, content }) => ({
-      fileName: name,
-      ...(await store(content, onBytes, blobKey, blobs)),
-    }));
+    const receive = () =>
+      receiveFile(request, caller, limit, async ({ name, content }) => ({
+        fileName: name,
+        ...(await store(content, onBytes, blobKey, blobs)),
+      }));
+    const { fields, result } = await unrecordedBlobs.whileStoring(blob, receive);
     const { fileName, file, detector } = result;
     const given = fields.get('definitionName') ?? '';
     const definitionName = composed(given) ?? given;
@@ -113,6 +116,7 @@ export async function receiveUpload(
       definitionName: definition.name,
       entityType: definition.entityType,
       permission: definition.permission,
+      widerPermission: widerPermissionOf(definition, caller),
       originalFileName: fileName,
       mimeType: mimeTypeOf(format),
       fileSizeBytes: file.sizeBytes,

@@ -66,10 +66,10 @@ export async function runExport(
   let isFileOfJob = false;
   const rows = counted(receiveJobRows(dependencies, job, definition, stopped), progress);
   try {
-    const stored = await blobs.put(
-      blobKey,
-      Readable.from(writeFile(job.format, columnsOf(job, definition), rows), { objectMode: false }),
-    );
+    const content = Readable.from(writeFile(job.format, columnsOf(job, definition), rows), {
+      objectMode: false,
+    });
+    const stored = await unrecordedBlobs.whileStoring(blob, () => blobs.put(blobKey, content));
     const fileName = exportFileName(job);
     const file = { ...stored, blobKey, fileName, rowCount: progress.rowsDone, at: clock.now() };
     isFileOfJob = await exports.complete(tenantId, jobId, file);

@@ -1,6 +1,7 @@
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { turnsAt, type FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { FailedRowWithCells } from '../domain/failed-row';
+import type { FailedRowTaker } from './send-file';
 import { FailedPartsDraft, type FailedPart } from '../store/failed-row-store';
 
 /** Of the failed rows of a batch, as of thousands with some errors each. What is usual waits for nobody. */
@@ -13,6 +14,9 @@ const LARGE_BATCHES_MAX = 2;
 
 /** The places of a process for batches whose failed rows take very much memory until they are counted. */
 export const placesOfLargeBatches = (): FairPlaces => turnsAt(LARGE_BATCHES_MAX);
+
+/** A batch has more failed rows than usual, and no place. */
+export class NoPlace extends Error {}
 
 /**
  * The failed rows of one batch after the other, which are in memory until they are counted. A batch with more of them than
@@ -40,8 +44,23 @@ export class UncountedRows {
 
   /** @throws the reason of the signal */
   async waitForRoom(): Promise<void> {
-    if (!this.places.tryEnter(this.owner)) await this.places.wait(this.owner, this.signal);
+    if (!this.tryEnter()) await this.places.wait(this.owner, this.signal);
     this.hasPlace = true;
+  }
+
+  /** Takes them for what others wait for meanwhile, which ends with NoPlace where it would have to wait itself. */
+  withoutWaiting(): FailedRowTaker {
+    return {
+      add: (row) => this.add(row),
+      waitForRoom: async () => {
+        if (!this.tryEnter()) throw new NoPlace('There is no place for the failed rows of a large batch.');
+      },
+    };
+  }
+
+  private tryEnter(): boolean {
+    this.hasPlace ||= this.places.tryEnter(this.owner);
+    return this.hasPlace;
   }
 
   /** Those of a batch, whose place it has until they are released. */

@@ -79,7 +79,16 @@ export function requirePermission(caller: Caller, permission: string): void {
   if (!holds(caller, permission)) throw permissionMissing(permission);
 }
 
-/** The permission to read the file of this caller's export, beside the one for the rows that all callers see. */
+/** What is in the file of a job is for callers who see as much as whoever uploaded or exported it. */
+export function requireSight(
+  caller: Caller,
+  { permission, widerPermission }: { permission: string; widerPermission: string | null },
+): void {
+  requirePermission(caller, permission);
+  if (widerPermission !== null) requirePermission(caller, widerPermission);
+}
+
+/** The permission to see the file of this caller's import or export, beside the one for the rows that all callers see. */
 export function widerPermissionOf(
   { widerPermission, widerOnHostOnly }: Pick<Definition, 'widerPermission' | 'widerOnHostOnly'>,
   caller: Caller,

@@ -6,7 +6,7 @@ import { parseSelection } from '@plinth/kernel/list-query';
 import { newId } from '@plinth/kernel/uuid';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
-import { jobCaller, requirePermission, widerPermissionOf } from '../domain/definition';
+import { jobCaller, requirePermission, requireSight, widerPermissionOf } from '../domain/definition';
 import { selectFields, withoutBrackets } from '../domain/export-job';
 import { requireRoomForFiles, requireRoomForJob } from '../domain/tenant-quota';
 import { definitionUnknown, exportExpired, exportNotReady } from '../domain/problems';
@@ -85,9 +85,7 @@ export function mountExportJobs(api: Api, deps: Needs): void {
   });
 
   api.on(watchExportJob, async ({ params, caller, tenantId, signal }) => {
-    const { permission, widerPermission } = await exports.getState(tenantId, params.jobId);
-    requirePermission(caller, permission);
-    if (widerPermission !== null) requirePermission(caller, widerPermission);
+    requireSight(caller, await exports.getState(tenantId, params.jobId));
     const read = async () => {
       const job = await exports.getState(tenantId, params.jobId);
       return {
@@ -107,8 +105,7 @@ export function mountExportJobs(api: Api, deps: Needs): void {
 
   api.on(downloadExport, async ({ params, caller, tenantId }) => {
     const job = await exports.getState(tenantId, params.jobId);
-    requirePermission(caller, job.permission);
-    if (job.widerPermission !== null) requirePermission(caller, job.widerPermission);
+    requireSight(caller, job);
     if (job.status !== 'Completed' || job.blobKey === null) throw exportNotReady(job.status);
     if (job.fileRemovedAt !== null) throw exportExpired(job.fileName);
     const { blobKey, fileName, format, fileSizeBytes } = job;

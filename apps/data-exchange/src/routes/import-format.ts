@@ -6,7 +6,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { onCurrentJob } from '../app/on-current-job';
 import { toProblem } from '../app/open-rows';
 import type { Deps } from '../compose';
-import { requirePermission } from '../domain/definition';
+import { requireSight } from '../domain/definition';
 import { requireState } from '../domain/import-job';
 import { correctFormat, readsOtherColumns } from '../formats/correct-format';
 import type { ImportJob } from '../store/import-store';
@@ -29,14 +29,14 @@ export function mountImportFormat(
   api.on(getImportFormat, async ({ params, caller, request }) => {
     const job = await imports.get(caller.tenantId, params.jobId);
     // The names of its sheets are content of the file.
-    requirePermission(caller, job.permission);
+    requireSight(caller, job);
     return responseOf(job, caller, request);
   });
 
   api.on(correctImportFormat, async ({ params, body, caller, request, signal }) => {
     const read = async () => {
       const job = await imports.get(caller.tenantId, params.jobId);
-      requirePermission(caller, job.permission);
+      requireSight(caller, job);
       requireState('correct its format', job.status);
       return job;
     };

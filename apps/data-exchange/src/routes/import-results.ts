@@ -7,7 +7,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { jsonPieces } from '@plinth/kernel/json-pieces';
 import { openCorrectionFile } from '../app/open-correction-file';
 import type { Deps } from '../compose';
-import { requirePermission } from '../domain/definition';
+import { requireSight } from '../domain/definition';
 import { importRowsExpired } from '../domain/problems';
 import { REPORT_BYTES_MAX } from '../domain/failed-row';
 import { requireRun } from '../domain/import-job';
@@ -28,7 +28,7 @@ export function mountImportResults(api: Api, needs: Needs): void {
   const { imports, failedRows, messageTexts, correctionFiles: places, reportPlaces, turns } = needs;
   const endedJob = async (caller: Caller, jobId: string) => {
     const job = await imports.get(caller.tenantId, jobId);
-    requirePermission(caller, job.permission);
+    requireSight(caller, job);
     requireRun('read its report', job);
     return job;
   };

@@ -12,7 +12,7 @@ import { onCurrentJob } from '../app/on-current-job';
 import { readPreview } from '../app/read-preview';
 import { withDefaultOptions } from '../app/send-file';
 import type { Deps } from '../compose';
-import { importableFields, requirePermission, type Definition } from '../domain/definition';
+import { importableFields, requireSight, type Definition } from '../domain/definition';
 import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, draftMappings, headerHash, requireMappable } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
@@ -69,7 +69,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
   /** The job and its definition, for a caller who may take this step now. */
   const prepare = async (caller: Caller, jobId: string, step: ImportStep): Promise<Prepared> => {
     const job = await imports.get(caller.tenantId, jobId);
-    requirePermission(caller, job.permission);
+    requireSight(caller, job);
     requireState(step, job.status);
     const definition = await owners.find(job.definitionName);
     if (!definition) throw definitionNotFound(job.definitionName);
@@ -138,9 +138,10 @@ export function mountImportSteps(api: Api, deps: Needs): void {
   });
 
   api.on(getDraftImportMappings, async ({ params, caller }) => {
-    const { mappings, options, permission, version } = await imports.get(caller.tenantId, params.jobId);
+    const job = await imports.get(caller.tenantId, params.jobId);
     // The first row of a file without headers is what its columns are called.
-    requirePermission(caller, permission);
+    requireSight(caller, job);
+    const { mappings, options, version } = job;
     const { mode, onError } = withDefaultOptions(options);
     return { mappings: mappings ?? [], options: { mode, onError }, concurrencyStamp: String(version) };
   });

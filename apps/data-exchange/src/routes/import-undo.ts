@@ -4,7 +4,7 @@ import { dataExchangeEndpoints } from '@plinth/contracts/data-exchange/endpoints
 import { isRetry, retriedOr, starterOf } from '../app/job-starter';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
-import { requirePermission } from '../domain/definition';
+import { requireSight } from '../domain/definition';
 import { isOver, requireUndoable, undoneRows } from '../domain/import-undo';
 import {
   definitionNotFound,
@@ -35,7 +35,7 @@ export function mountImportUndo(
   api.on(undoImport, async ({ params, caller }) => {
     const { tenantId } = caller;
     const job = await imports.getState(tenantId, params.jobId);
-    requirePermission(caller, job.permission);
+    requireSight(caller, job);
     const location = `/imports/${job.id}/undo`;
     let earlier: ImportUndo | undefined;
     const findBegun = async () => {
@@ -62,12 +62,12 @@ export function mountImportUndo(
 
   api.on(getImportUndo, async ({ params, caller }) => {
     const { job, undo } = await get(caller.tenantId, params.jobId);
-    requirePermission(caller, job.permission);
+    requireSight(caller, job);
     return toUndoResponse(undo, await undos.keptRows(job.tenantId, job.id));
   });
 
   api.on(watchImportUndo, async ({ params, caller, tenantId, signal }) => {
-    requirePermission(caller, (await get(tenantId, params.jobId)).job.permission);
+    requireSight(caller, (await get(tenantId, params.jobId)).job);
     const read = async () => {
       const { job, undo } = await get(tenantId, params.jobId);
       const rowsDone = undoneRows(undo);

@@ -5,7 +5,7 @@ import { runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import { receiveUpload } from '../app/receive-upload';
 import { watchProgress } from '../app/watch-progress';
 import type { Deps } from '../compose';
-import { requirePermission } from '../domain/definition';
+import { requirePermission, requireSight } from '../domain/definition';
 import { isFinal, requireState } from '../domain/import-job';
 import { importResponse } from './import-response';
 
@@ -75,8 +75,7 @@ export function mountImports(api: Api, deps: Needs): void {
   });
 
   api.on(watchImport, async ({ params, caller, tenantId, signal }) => {
-    const { permission } = await imports.getState(tenantId, params.jobId);
-    requirePermission(caller, permission);
+    requireSight(caller, await imports.getState(tenantId, params.jobId));
     const read = async () => {
       const job = await imports.getState(tenantId, params.jobId);
       return {

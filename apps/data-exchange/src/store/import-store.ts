@@ -52,6 +52,7 @@ export type NewImportJob = Pick<
   | 'definitionName'
   | 'entityType'
   | 'permission'
+  | 'widerPermission'
   | 'originalFileName'
   | 'mimeType'
   | 'fileSizeBytes'

@@ -23,11 +23,11 @@ function someActivities() {
   const anActivity = () => {
     let attempt = 0;
     let heartbeatDetails: unknown;
-    const begin = (run: Run): Promise<unknown> => {
+    const begin = (run: Run, cancellationSignal = new AbortController().signal): Promise<unknown> => {
       const number = ++attempt;
       const context = {
         info: { attempt: number, heartbeatDetails, taskQueue: 'jobs', activityType: 'findDuplicates' },
-        cancellationSignal: new AbortController().signal,
+        cancellationSignal,
         heartbeat: (details: unknown) => {
           if (number === attempt) heartbeatDetails = details;
         },
@@ -50,7 +50,12 @@ function someActivities() {
     };
     return Object.assign(begin, { crash, failBefore, liveFor });
   };
-  return { imports, activities: ofNewProcess(), ofNewProcess, anActivity };
+  /** For another tenant, which has places of its own. */
+  const ofOther =
+    ({ findDuplicates }: ReturnType<typeof ofNewProcess>): Run =>
+    (_tenantId, jobId) =>
+      findDuplicates('other', jobId);
+  return { imports, activities: ofNewProcess(), ofNewProcess, anActivity, ofOther };
 }
 
 describe('an activity', () => {
@@ -175,44 +180,83 @@ describe('an activity', () => {
   });
 
   it('whose processes ended six times runs alone: others leave the process to it as they end', async () => {
-    const { imports, activities, anActivity } = someActivities();
+    const { imports, activities, anActivity, ofOther } = someActivities();
     const { promise, resolve } = Promise.withResolvers<unknown>();
     imports.getState.mockReturnValueOnce(promise);
     const [often, before, after] = [anActivity(), anActivity(), anActivity()];
     often.crash(6);
     const ending = before(activities.findDuplicates);
+    void often(activities.findDuplicates);
 
-    expect(await soon(often(activities.findDuplicates))).toMatchObject({ type: 'Share' });
-    expect(await soon(after(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+    expect(await soon(after(ofOther(activities)))).toMatchObject({ type: 'Share' });
+    // However rarely others come to this process, and whichever do.
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(await soon(after(ofOther(activities)))).toMatchObject({ type: 'Share' });
+    expect(imports.getState).toHaveBeenCalledTimes(1);
     resolve({ status: 'Completed', cancelRequestedAt: null });
     await ending;
-    expect(await soon(after(activities.findDuplicates))).toMatchObject({ type: 'Share' });
-    expect(await soon(often(activities.findDuplicates))).toBe('it waits');
-    expect(await soon(after(activities.findDuplicates))).toMatchObject({ type: 'Share' });
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(imports.getState).toHaveBeenCalledTimes(2);
+    expect(await soon(after(ofOther(activities)))).toMatchObject({ type: 'Share' });
     await jest.advanceTimersByTimeAsync(600_000);
-    expect(await soon(after(activities.findDuplicates))).toBe('it waits');
+    expect(await soon(after(ofOther(activities)))).toBe('it waits');
   });
 
-  it('keeps its process from others no longer than until it should have come again', async () => {
-    const { activities, anActivity } = someActivities();
-    const [often, before, after] = [anActivity(), anActivity(), anActivity()];
+  it('that runs alone begins within ten minutes, however long those run that are there', async () => {
+    const { imports, activities, anActivity, ofOther } = someActivities();
+    const often = anActivity();
     often.crash(6);
-    void before(activities.findDuplicates);
+    void anActivity()(ofOther(activities));
+    void often(activities.findDuplicates);
 
-    expect(await soon(often(activities.findDuplicates))).toMatchObject({ type: 'Share' });
-    await jest.advanceTimersByTimeAsync(15_000);
-    expect(await soon(after(activities.findDuplicates))).toBe('it waits');
+    await jest.advanceTimersByTimeAsync(602_000);
+    expect(imports.getState).toHaveBeenCalledTimes(2);
+  });
+
+  it('is not blamed for a process that ended while it waited there, and is for one that ended as it began', async () => {
+    const { imports, ofNewProcess, anActivity, ofOther } = someActivities();
+    const often = anActivity();
+    often.crash(9);
+    for (let process = 0; process < 3; process++) {
+      const inProcess = ofNewProcess();
+      void anActivity()(ofOther(inProcess));
+      void often(inProcess.findDuplicates);
+      await jest.advanceTimersByTimeAsync(300_000);
+    }
+    imports.getState.mockRejectedValueOnce(new Error('a bug'));
+    expect(await often(ofNewProcess().findDuplicates)).toMatchObject({ type: 'Bug' });
+
+    const inProcess = ofNewProcess();
+    void anActivity()(ofOther(inProcess));
+    void often(inProcess.findDuplicates);
+    await jest.advanceTimersByTimeAsync(602_000);
+    expect(await often(ofNewProcess().findDuplicates)).toMatchObject({ type: 'Problem', nonRetryable: true });
+  });
+
+  it('that runs alone waits in no process where another one does, and holds up its end no longer', async () => {
+    const { activities, anActivity, ofOther } = someActivities();
+    const [one, other] = [anActivity(), anActivity()];
+    one.crash(6);
+    other.crash(6);
+    void anActivity()(ofOther(activities));
+    const controller = new AbortController();
+    const waiting = one(activities.findDuplicates, controller.signal);
+
+    expect(await soon(other(ofOther(activities)))).toMatchObject({ type: 'Share' });
+    controller.abort(new Error('The worker stops.'));
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await soon(waiting)).toMatchObject({ message: 'The worker stops.' });
+    expect(await soon(other(ofOther(activities)))).toBe('it waits');
   });
 
   it('keeps no process from others where its tenant has no place for it', async () => {
-    const { activities, anActivity } = someActivities();
+    const { activities, anActivity, ofOther } = someActivities();
     for (let count = 0; count < 2; count++) void anActivity()(activities.findDuplicates);
     const often = anActivity();
     often.crash(6);
     expect(await soon(often(activities.findDuplicates))).toMatchObject({ type: 'Share' });
 
-    const ofOther: Run = (_tenantId, jobId) => activities.findDuplicates('other', jobId);
-    expect(await soon(anActivity()(ofOther))).toBe('it waits');
+    expect(await soon(anActivity()(ofOther(activities)))).toBe('it waits');
   });
 
   it('is not given up for others, however many of them end its processes', async () => {

@@ -64,7 +64,7 @@ export const createActivities = ({
     runEnd((signal, attempt) => {
       if (attempt.isGivenUp) throw processesEnded(Context.current().info.activityType);
       // The place comes first: for whom there is none, no process is kept from others.
-      return inPlace(() => neighbours.run(attempt, () => work(signal)));
+      return inPlace(() => neighbours.run(attempt, work, signal));
     });
   const [longShares, shortShares] = [WorkerShares.long(), WorkerShares.short()];
   const isShort = (): boolean => isShortQueue(Context.current().info.taskQueue);
@@ -111,11 +111,15 @@ export const createActivities = ({
       runEnd(
         (signal, attempt) =>
           shares().runEnd(tenantId, () =>
-            neighbours.run(attempt, () => {
-              const { isLast, isGivenUp } = attempt;
-              const job = { tenantId, jobId, reason };
-              return failImport(withBudget(movesOn), job, { signal, isLast, isGivenUp });
-            }),
+            neighbours.run(
+              attempt,
+              () => {
+                const { isLast, isGivenUp } = attempt;
+                const job = { tenantId, jobId, reason };
+                return failImport(withBudget(movesOn), job, { signal, isLast, isGivenUp });
+              },
+              signal,
+            ),
           ),
         isSuspect ? CRASHES_OF_JOB : 0,
       ),

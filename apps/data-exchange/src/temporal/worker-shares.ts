@@ -1,6 +1,7 @@
 import { FairShares, type FairSharesOptions } from '@plinth/kernel/fair-shares';
 import { ApplicationFailure } from '@temporalio/activity';
-import { mayBlame, runsAlone, type Neighbour } from './job-failure';
+import type { Attempt } from './attempt';
+import { mayBlame, runsAlone } from './job-failure';
 
 /** So many activities of each of its two queues a worker runs at the same time. */
 export const ACTIVITIES_MAX = 4;
@@ -110,31 +111,48 @@ export const isShareRefusal = (error: unknown): boolean =>
 
 const refusal = (message: string): ApplicationFailure => ApplicationFailure.retryable(message, SHARE);
 
-/** What of a process is kept for those that run alone. */
-const PROCESS = 'process';
+/** How often somebody who is to run alone looks whether the others have left. */
+const LOOK_MILLISECONDS = 250;
 
 /** The attempts that run in a process, of which none is to end it for another. */
 export class Neighbours {
-  private readonly running = new Set<Neighbour>();
-  private readonly precedence = new Precedence();
+  private readonly running = new Set<Attempt>();
 
   /**
-   * Runs the work of an attempt, unless it or one that runs may be what ends the processes of the other. For one that runs
-   * alone, others leave the process as they end, and none begins.
+   * Runs the work of an attempt, unless it or one that runs may be what ends the processes of the other. One that runs alone
+   * waits here until others have left the process as they end, and none begins: each time it came again, it would come to
+   * another process.
    */
-  async run<Result>(attempt: Neighbour, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    attempt: Attempt,
+    work: (signal: AbortSignal) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const isAlone = runsAlone(attempt);
-    const isKept = !isAlone && this.precedence.isKept(PROCESS);
-    if (isKept || [...this.running].some((other) => mayBlame(attempt, other))) {
-      if (isAlone) this.precedence.keep(PROCESS);
+    const isWaitedFor = isAlone ? [...this.running].some(runsAlone) : this.mayBlameOthers(attempt);
+    if (isWaitedFor)
       throw refusal('A job runs, or is about to, whose processes ended, and which of two is why must show.');
-    }
-    if (isAlone) this.precedence.end(PROCESS);
     this.running.add(attempt);
     try {
-      return await work();
+      if (this.mayBlameOthers(attempt)) await attempt.beginAfter(() => this.othersLeave(attempt, signal));
+      return await work(signal);
     } finally {
       this.running.delete(attempt);
     }
+  }
+
+  private mayBlameOthers(attempt: Attempt): boolean {
+    return [...this.running].some((other) => other !== attempt && mayBlame(attempt, other));
+  }
+
+  private othersLeave(attempt: Attempt, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const looking = setInterval(() => {
+        if (signal.aborted) reject(signal.reason as Error);
+        else if (this.mayBlameOthers(attempt)) return;
+        else resolve();
+        clearInterval(looking);
+      }, LOOK_MILLISECONDS);
+    });
   }
 }

@@ -63,3 +63,40 @@ describe('a file in a bucket', () => {
     expect(await quick).toMatchObject({ sizeBytes: 5 });
   });
 });
+
+describe('an upload in parts that began long ago', () => {
+  const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
+  const uploads = ['left', 'goes-on', 'without-parts']
+    .map(
+      (id) => `<Upload><Key>${id}</Key><UploadId>${id}</UploadId><Initiated>${day(1)}</Initiated></Upload>`,
+    )
+    .join('');
+  const listOfParts = (lastDay: number, isTruncated = false) =>
+    `<ListPartsResult><IsTruncated>${isTruncated}</IsTruncated><NextPartNumberMarker>1</NextPartNumberMarker>
+      <Part><PartNumber>1</PartNumber><LastModified>${day(lastDay)}</LastModified></Part></ListPartsResult>`;
+  const partsOf = (id: string, marker: string | null): string => {
+    if (id === 'without-parts') return '<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>';
+    if (id === 'left') return listOfParts(2);
+    return marker === null ? listOfParts(1, true) : listOfParts(4);
+  };
+
+  it('is interrupted where no part came since, and only there', async () => {
+    const aborted: (string | null)[] = [];
+    await using server = await aStore(({ method, url }, response) => {
+      const { searchParams } = new URL(url!, 'http://bucket');
+      const id = searchParams.get('uploadId');
+      if (method === 'DELETE') {
+        aborted.push(id);
+        return void response.writeHead(204).end();
+      }
+      response.end(
+        id === null
+          ? `<ListMultipartUploadsResult>${uploads}</ListMultipartUploadsResult>`
+          : partsOf(id, searchParams.get('part-number-marker')),
+      );
+    });
+
+    expect(await server.store.deleteInterrupted(new Date(day(3)))).toBe(2);
+    expect(aborted).toEqual(['left', 'without-parts']);
+  });
+});

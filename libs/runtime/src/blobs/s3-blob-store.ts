@@ -1,4 +1,9 @@
-import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3';
+import type {
+  ListMultipartUploadsCommandOutput,
+  ListPartsCommandOutput,
+  MultipartUpload,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
@@ -101,6 +106,24 @@ export function s3BlobStore(
     return { body, length: ContentLength ?? Infinity, tag: ETag };
   };
 
+  /** When the last part of an upload arrived, if any did. */
+  const lastPartAt = async (
+    { client, commands }: Connected,
+    { Key, UploadId }: MultipartUpload,
+  ): Promise<Date | undefined> => {
+    let at: Date | undefined;
+    let page: ListPartsCommandOutput | undefined;
+    do {
+      const PartNumberMarker = page?.NextPartNumberMarker;
+      page = await client.send(
+        new commands.ListPartsCommand({ Bucket: bucket, Key, UploadId, PartNumberMarker }),
+      );
+      for (const { LastModified } of page.Parts ?? [])
+        if (LastModified && !(at && at > LastModified)) at = LastModified;
+    } while (page.IsTruncated);
+    return at;
+  };
+
   return {
     async put(key, content, origin = { isSentByClient: false }) {
       const owner = { tenantId: stepsOf(key)[0]!, userId: '' };
@@ -142,7 +165,8 @@ export function s3BlobStore(
     },
 
     async deleteInterrupted(before) {
-      const { client, commands } = await connect();
+      const connection = await connect();
+      const { client, commands } = connection;
       try {
         let count = 0;
         let page: ListMultipartUploadsCommandOutput | undefined;
@@ -155,8 +179,11 @@ export function s3BlobStore(
               UploadIdMarker: page?.NextUploadIdMarker,
             }),
           );
-          for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+          for (const begun of page.Uploads ?? []) {
+            const { Key, UploadId, Initiated } = begun;
             if (Initiated === undefined || Initiated >= before) continue;
+            // An export may take longer than what was interrupted is kept.
+            if (((await lastPartAt(connection, begun)) ?? Initiated) >= before) continue;
             await client.send(new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
             count++;
           }

@@ -5,6 +5,8 @@ import type { BlobStore } from './blob-store';
 const BATCH_SIZE = 100;
 /** Where so many of a batch cannot be deleted, the blob store does not respond. */
 const FAILURES_MAX = 5;
+/** So often it is said that a file is still being stored; one that a process left is removed an hour later at the soonest. */
+const RENEWAL_MILLISECONDS = 600_000;
 
 /** The key of a file in the blob store, and whose it is. */
 export interface BlobName {
@@ -19,6 +21,8 @@ export interface BlobName {
 export interface UnrecordedBlobs {
   /** Comes before the file is stored, under a key that was never used. */
   begin(blob: BlobName): Promise<void>;
+  /** Stores a file that was begun, however long that takes: `removeAbandoned` counts the time from its end. */
+  whileStoring<Result>(blob: BlobName, store: () => Promise<Result>): Promise<Result>;
   /**
    * Removes a file whose record could not be stored. Where it was stored after all, since only the answer was lost, the file
    * stays. Never throws: what could not be removed now is removed by `removeAbandoned`.
@@ -26,7 +30,7 @@ export interface UnrecordedBlobs {
    */
   abandon(blob: BlobName, isRecorded: () => Promise<boolean>): Promise<void>;
   /**
-   * Removes the files of all tenants that were begun before this time and have no record, and those that could not be removed
+   * Removes the files of all tenants that were begun and stored before this time and have no record, and those that could not be removed
    * when they were abandoned. Tenants take turns, and a file that cannot be removed holds up no other one.
    * @param onRemoved is told how many were removed, some at a time
    * @throws Problem `upstream` while the blob store is not usable
@@ -80,6 +84,18 @@ export function unrecordedBlobs(
       'once',
     );
 
+  const renew = ({ tenantId, key }: BlobName): Promise<number> =>
+    db.inTenant(
+      tenantId,
+      (tx) =>
+        tx.$executeRawUnsafe(
+          'UPDATE unrecorded_blob SET since = clock_timestamp() WHERE tenant_id = $1::uuid AND key = $2 AND NOT is_abandoned',
+          tenantId,
+          key,
+        ),
+      'once',
+    );
+
   /** Their turn comes again behind those that are due. */
   const markDue = (begunBefore: Date): Promise<BlobName[]> =>
     db.inPlatform((tx) =>
@@ -108,6 +124,16 @@ export function unrecordedBlobs(
           ),
         'once',
       );
+    },
+
+    async whileStoring(blob, store) {
+      // Where it fails, the next one comes in time.
+      const renewal = setInterval(() => void renew(blob).catch(() => undefined), RENEWAL_MILLISECONDS);
+      try {
+        return await store();
+      } finally {
+        clearInterval(renewal);
+      }
     },
 
     async abandon(blob, isRecorded) {
