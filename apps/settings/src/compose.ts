@@ -53,9 +53,9 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     limit: config.SETTINGS_TENANT_CHANGES_MAX,
     updatesTakeRoom: true,
   });
-  const definitions = definitionStore(db);
-  const valueChecks = new EventLoopTurns();
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);
+  const definitions = definitionStore({ db, bulkPool, box, log });
+  const valueChecks = new EventLoopTurns();
   const settings = settingStore({
     db,
     box,
@@ -98,6 +98,6 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     settings,
     apiKeys: apiKeyStore(db),
     revocations,
-    reader: settingReader({ definitions, snapshots, box }),
+    reader: settingReader({ definitions, snapshots, box, log }),
   };
 }

@@ -71,6 +71,29 @@ describe('a body with errors', () => {
     expect(errors).toEqual({ 'names[0]': ['Service:Validation:NotEmptyValidator'] });
   });
 
+  it('is told all of them where few values have them, among lists and objects', () => {
+    const shape = z.object({ lists: z.array(z.array(z.string().min(1))), texts: z.array(z.string().min(1)) });
+    const few = { lists: [[''], ['a', '']], texts: [''], other: { a: { b: [1, 2, 3] } } };
+    expect(Object.keys(problemOf(shape, few).errors ?? {})).toEqual([
+      'lists[0][0]',
+      'lists[1][1]',
+      'texts[0]',
+    ]);
+  });
+
+  it('is not searched where its values fit', () => {
+    const unread = new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error('It was searched.');
+        },
+      },
+    );
+    const body = { name: 'a', more: unread };
+    expect(parseInput(z.object({ name: z.string() }), body, 'body')).toEqual({ name: 'a' });
+  });
+
   it('is looked at as a whole, however large it is', () => {
     const body = { names: [...(Array(100_000).fill('a') as string[]), ''] };
     expect(problemOf(names, body).errors).toEqual({

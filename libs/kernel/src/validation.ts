@@ -13,11 +13,12 @@ export function parseInput<Schema extends z.ZodType>(
   input: unknown,
   source: InputSource,
 ): z.output<Schema> {
-  // Where there may be very many errors, the first one is enough: to find and to tell them all would take seconds.
-  const context = { reportInput: true, abortEarly: hasMoreValuesThan(VALUES_MAX, input) };
+  const context = { reportInput: true, abortEarly: true };
   const result = schema.safeParse(input, context);
   if (result.success) return result.data;
-  throw problemOfIssues(result.error.issues, source);
+  // Where there may be very many errors, the first one is enough: to find and to tell them all would take seconds.
+  const all = hasMoreValuesThan(VALUES_MAX, input) ? result : schema.safeParse(input, { reportInput: true });
+  throw problemOfIssues((all.error ?? result.error).issues, source);
 }
 
 /**
@@ -34,9 +35,18 @@ function hasMoreValuesThan(max: number, input: unknown): boolean {
     const value = waiting.pop();
     if (++count > max) return true;
     if (typeof value !== 'object' || value === null) continue;
-    const members = Array.isArray(value) ? value : Object.values(value);
-    if (count + waiting.length + members.length > max) return true;
-    waiting.push(...(members as unknown[]));
+    const room = max - count - waiting.length;
+    if (Array.isArray(value)) {
+      if (value.length > room) return true;
+      waiting.push(...(value as unknown[]));
+      continue;
+    }
+    let members = 0;
+    // Not all at once: the names of a very large object are half of what counting takes.
+    for (const name in value) {
+      if (++members > room) return true;
+      waiting.push((value as Record<string, unknown>)[name]);
+    }
   }
   return false;
 }

@@ -7,7 +7,7 @@ import { importSettings } from './import-settings';
 /** A transaction of a database in which nothing is set; `locks` are the names that were locked. */
 function aTransaction() {
   const locks: unknown[] = [];
-  const execute = async (statement: string, name: unknown) => {
+  const execute = async (statement: string, _definition: unknown, name: unknown) => {
     if (statement.includes('pg_advisory_xact_lock')) locks.push(name);
     return 0;
   };

@@ -10,10 +10,12 @@ import {
   undoneChanges,
   type ValueChange,
 } from '../domain/imported-setting';
+import { definitionIn } from '../domain/snapshot';
 import { visibleValue } from '../domain/visible-value';
 import type { DefinitionStore } from '../store/definition-store';
 import { claimSettings, readStoredValues, recordImported } from '../store/exchanged-settings';
 import type { SecretBox } from '../store/secret-box';
+import { readRules } from '../store/stored-settings';
 
 export interface ImportParts {
   definitions: Pick<DefinitionStore, 'all'>;
@@ -24,22 +26,28 @@ export interface ImportParts {
 
 /** What importing values of settings does beyond writing rows: the rules of a change, history and events. */
 export function importSettings({ definitions, box, valueChecks }: ImportParts) {
-  /** The values that rows replace, for the history. */
-  const previousValues = new WeakMap<ImportRow, string | null>();
+  /** What rows change, as the history shows it. */
+  const changesOf = new WeakMap<ImportRow, ValueChange>();
 
   return {
     async check(rows, context) {
       const known = await definitions.all();
       // A lock for each name that a file may make up would take those of all tenants from the database.
       const settings = rows.map(importedSetting).filter(({ name }) => known.has(name));
-      const locked = await claimSettings(settings, context);
+      const rules = await claimSettings(settings, context);
       const stored = await readStoredValues(settings, context);
       const checkRow = (row: ImportRow): RowError | undefined => {
         const setting = importedSetting(row);
-        const definition = known.get(setting.name);
-        const error = errorOfRow(row, definition, context.caller, locked);
+        const defined = known.get(setting.name);
+        const definition = defined && definitionIn(rules, defined);
+        const error = errorOfRow(row, definition, context.caller, rules.locked);
         if (error || !definition) return error;
-        previousValues.set(row, visibleValue(definition, stored.get(setting) ?? null));
+        changesOf.set(row, {
+          setting: { name: setting.name, scope: setting.scope, userId: setting.userId },
+          kind: 'Set',
+          previousValue: visibleValue(definition, stored.get(setting) ?? null),
+          newValue: visibleValue(definition, setting.value),
+        });
         if (definition.isSecret) row.values['value'] = box.seal(setting.value);
         return undefined;
       };
@@ -47,13 +55,10 @@ export function importSettings({ definitions, box, valueChecks }: ImportParts) {
     },
 
     async afterWrite(rows, context) {
-      const known = await definitions.all();
-      const changes = rows.map((row): ValueChange => {
-        const setting = importedSetting(row);
-        const newValue = visibleValue(known.get(setting.name)!, setting.value);
-        return { setting, kind: 'Set', previousValue: previousValues.get(row) ?? null, newValue };
-      });
-      await recordImported(changes, context);
+      await recordImported(
+        rows.map((row) => changesOf.get(row)!),
+        context,
+      );
     },
 
     async checkUndo(rows, context) {
@@ -61,7 +66,7 @@ export function importSettings({ definitions, box, valueChecks }: ImportParts) {
         id: String(row['id']),
         settings: [row, former].filter((one) => one !== null).map(storedSetting),
       }));
-      const locked = await claimSettings(
+      const { locked } = await claimSettings(
         changes.flatMap(({ settings }) => settings),
         context,
       );
@@ -72,7 +77,8 @@ export function importSettings({ definitions, box, valueChecks }: ImportParts) {
     },
 
     async afterUndo(undone, context) {
-      await recordImported(undoneChanges(undone, await definitions.all()), context);
+      const { sealed } = await readRules(context.tx, context.caller.tenantId);
+      await recordImported(undoneChanges(undone, await definitions.all(), sealed), context);
     },
   } satisfies Partial<ExchangeDefinition>;
 }

@@ -1,9 +1,10 @@
 import type { SettingScope } from '@plinth/contracts/settings/shapes';
 import type { Caller } from '@plinth/kernel/caller';
+import type { Log } from '@plinth/runtime/process/log';
 import type { Resolution } from '../domain/cascade';
 import { isShownAt, requireShownDefinition } from '../domain/definitions';
 import { levelOf } from '../domain/level';
-import { resolveSetting, type Snapshot } from '../domain/snapshot';
+import { definitionIn, resolveSetting, type Snapshot } from '../domain/snapshot';
 import { isStored, tagOf, visibleResolution, visibleValue } from '../domain/visible-value';
 import type { DefinitionStore } from '../store/definition-store';
 import type { SecretBox } from '../store/secret-box';
@@ -46,9 +47,17 @@ interface Parts {
   definitions: Pick<DefinitionStore, 'all'>;
   snapshots: Pick<SnapshotCache, 'of'>;
   box: Pick<SecretBox, 'open'>;
+  log: Log;
 }
 
-export function settingReader({ definitions, snapshots, box }: Parts): SettingReader {
+export function settingReader({ definitions, snapshots, box, log }: Parts): SettingReader {
+  /** Null for what none of the keys opens, so that it takes no other setting with it. */
+  const open = (value: string, setting: string, tenantId: string): string | null => {
+    const opened = box.open(value);
+    if (opened === undefined)
+      log.error({ setting, tenantId }, 'a secret cannot be opened with any of the configured keys');
+    return opened ?? null;
+  };
   const snapshotAt = (caller: Caller, scope: SettingScope) => {
     const { tenantId, userId } = levelOf(caller, scope);
     return snapshots.of(tenantId, userId);
@@ -63,7 +72,10 @@ export function settingReader({ definitions, snapshots, box }: Parts): SettingRe
     const shown = [...(await definitions.all()).values()].filter((one) => isShownAt(scope, one));
     return new Map(
       shown.map((definition) => {
-        const resolution = visibleResolution(definition, resolveSetting(snapshot, definition, scope));
+        const resolution = visibleResolution(
+          definitionIn(snapshot, definition),
+          resolveSetting(snapshot, definition, scope),
+        );
         return [definition.name, seen(resolution, definition.name, snapshot)];
       }),
     );
@@ -79,8 +91,10 @@ export function settingReader({ definitions, snapshots, box }: Parts): SettingRe
       })),
 
     async visibleSetting(caller, scope, name) {
-      const definition = requireShownDefinition(await definitions.all(), name, scope);
-      const resolution = resolveSetting(await snapshotAt(caller, scope), definition, scope);
+      const known = requireShownDefinition(await definitions.all(), name, scope);
+      const snapshot = await snapshotAt(caller, scope);
+      const definition = definitionIn(snapshot, known);
+      const resolution = resolveSetting(snapshot, definition, scope);
       return {
         value: visibleValue(definition, resolution.value),
         etag: tagOf(definition, scope, resolution),
@@ -96,12 +110,13 @@ export function settingReader({ definitions, snapshots, box }: Parts): SettingRe
         .map((name) => known.get(name))
         .filter((definition) => definition !== undefined)
         .filter(({ isVisibleToUsers }) => caller === null || isVisibleToUsers)
-        .map((definition) => {
+        .map((known) => {
+          const definition = definitionIn(snapshot, known);
           const { name, isSecret } = definition;
           const { value, source } = resolveSetting(snapshot, definition, scope);
           if (caller) return { name, isSecret, value: visibleValue(definition, value) };
-          const isSealed = isSecret && isStored(source);
-          return { name, isSecret, value: value !== null && isSealed ? box.open(value) : value };
+          const isSealed = snapshot.sealed.has(name) && isStored(source);
+          return { name, isSecret, value: value !== null && isSealed ? open(value, name, tenantId) : value };
         });
     },
   };

@@ -6,7 +6,7 @@ import { holds, isOfHost, type Caller } from '@plinth/kernel/caller';
 import { Problem, validationCode, type ValidationRule } from '@plinth/kernel/problem';
 import { lockAbove } from './cascade';
 import type { Definitions } from './definitions';
-import { locksOf, type LockedSettings } from './snapshot';
+import { definitionIn, locksOf, type LockedSettings } from './snapshot';
 import { requireFittingValue } from './value-schema';
 import { visibleValue } from './visible-value';
 
@@ -90,11 +90,15 @@ export function errorOfRow(
 }
 
 /** What undoing an import changes: a value that it had set is cleared, one that it had replaced is set again. */
-export function undoneChanges({ removed, restored }: UndoneRows, definitions: Definitions): ValueChange[] {
+export function undoneChanges(
+  { removed, restored }: UndoneRows,
+  definitions: Definitions,
+  sealed: ReadonlySet<string>,
+): ValueChange[] {
   const shown = (row: StoredRow): string | null => {
     const { name, value } = storedSetting(row);
     const definition = definitions.get(name);
-    return definition ? visibleValue(definition, value) : SECRET;
+    return definition ? visibleValue(definitionIn({ sealed }, definition), value) : SECRET;
   };
   const cleared = (row: StoredRow): ValueChange => ({
     setting: storedSetting(row),

@@ -24,6 +24,7 @@ const aSnapshot = ({ tenant, locked }: { tenant?: string; locked?: 'tenant' | 'g
     tenant: new Set(locked === 'tenant' ? [definition.name] : []),
     global: new Set(locked === 'global' ? [definition.name] : []),
   },
+  sealed: new Set(),
 });
 
 describe('requireAllowed, for a change of a setting', () => {

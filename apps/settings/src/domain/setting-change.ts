@@ -69,7 +69,7 @@ export function decideChange(
  * @param stored the change as it is stored, so that of a secret the sealed value; undefined where nothing changed
  */
 export function tagAfter(
-  { values, locked }: Snapshot,
+  { values, ...rules }: Snapshot,
   definition: SettingDefinition,
   scope: SettingScope,
   stored: SettingChange | undefined,
@@ -77,6 +77,6 @@ export function tagAfter(
   const changed = new Map(values[scope]);
   if (stored?.kind === 'Set') changed.set(definition.name, stored.newValue);
   if (stored?.kind === 'Cleared') changed.delete(definition.name);
-  const after = { values: { ...values, [scope]: changed }, locked };
+  const after = { values: { ...values, [scope]: changed }, ...rules };
   return tagOf(definition, scope, resolveSetting(after, definition, scope));
 }

@@ -7,11 +7,19 @@ export interface LockedSettings {
   global: ReadonlySet<string>;
 }
 
-/** Everything set that may concern one user: values by name as stored (secrets sealed), and what is locked. */
+/** Everything set that may concern one user: values by name as stored, which of them are sealed, and what is locked. */
 export interface Snapshot {
   values: Record<SettingScope | 'config', ReadonlyMap<string, string>>;
   locked: LockedSettings;
+  /** The settings whose stored values are sealed. */
+  sealed: ReadonlySet<string>;
 }
+
+/** A definition as it was when the values were read: a process learns seconds later that a setting became secret. */
+export const definitionIn = (
+  { sealed }: Pick<Snapshot, 'sealed'>,
+  definition: SettingDefinition,
+): SettingDefinition => (sealed.has(definition.name) ? { ...definition, isSecret: true } : definition);
 
 export const locksOf = ({ tenant, global }: LockedSettings, name: string): Locks => ({
   tenant: tenant.has(name),

@@ -8,7 +8,7 @@ describe('the definitions of settings', () => {
       signals.push(currentWork().signal);
       return [];
     };
-    const definitions = definitionStore({ inTenant } as never);
+    const definitions = definitionStore({ db: { inTenant } } as never);
     await forRequest(new AbortController().signal, () => definitions.all());
     expect(signals).toEqual([undefined]);
   });

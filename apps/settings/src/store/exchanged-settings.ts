@@ -4,30 +4,29 @@ import { SECRET } from '@plinth/exchange/row-error';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import type { SettingRow, ValueChange } from '../domain/imported-setting';
 import type { Level } from '../domain/level';
-import type { LockedSettings } from '../domain/snapshot';
+import type { Snapshot } from '../domain/snapshot';
 import { recordChanges, serializeChanges } from './setting-changes';
-import { readLockedSettings } from './stored-settings';
+import { readRules } from './stored-settings';
 
 type Key = Omit<SettingRow, 'value'>;
+type Rules = Pick<Snapshot, 'locked' | 'sealed'>;
 
 /** What an export shows of a value: secrets are masked, and so is what no service defines any more. */
 export const visibleValueSql = `CASE WHEN EXISTS (
-    SELECT FROM setting_definition d WHERE d.tenant_id = '${HOST_TENANT_ID}' AND d.name = t.name AND NOT d.is_secret
+    SELECT FROM setting_definition d WHERE d.tenant_id = '${HOST_TENANT_ID}' AND d.name = t.name
+      AND NOT (d.is_secret OR d.is_sealed)
   ) THEN t.value ELSE '${SECRET}' END`;
 
 export const notGlobalSql = `t.scope <> 'global'`;
 
-/** Keeps other changes of these settings waiting until the batch is committed, and reads what is locked. */
-export async function claimSettings(
-  settings: readonly Key[],
-  { tx, caller }: BatchContext,
-): Promise<LockedSettings> {
+/** Keeps other changes of these settings waiting until the batch is committed, and reads what is locked and sealed. */
+export async function claimSettings(settings: readonly Key[], { tx, caller }: BatchContext): Promise<Rules> {
   await serializeChanges(
     tx,
     caller.tenantId,
     settings.map(({ name }) => name),
   );
-  return readLockedSettings(tx, caller.tenantId);
+  return readRules(tx, caller.tenantId);
 }
 
 const STORED_VALUE = lookUp({

@@ -17,8 +17,20 @@ describe('the secret box', () => {
     expect(secretBox(['present-key-here', 'former-key-here!']).open(sealed)).toBe('secret');
     const tampered = Buffer.from(sealed, 'base64');
     tampered[20]! ^= 1;
-    expect(() => secretBox(['former-key-here!']).open(tampered.toString('base64'))).toThrow(
-      'cannot be opened',
+    expect(secretBox(['former-key-here!']).open(tampered.toString('base64'))).toBeUndefined();
+  });
+
+  it('opens nothing of a text that was not sealed, whatever it is', () => {
+    const box = secretBox(['a-key-of-sixteen']);
+    const texts = fc.oneof(
+      fc.string(),
+      fc.base64String({ maxLength: 80 }),
+      fc.constantFrom('', 'abc', 'A'.repeat(38) + '=='),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(box.open(text)).toBeUndefined();
+      }),
     );
   });
 });

@@ -1,21 +1,27 @@
 import type { SettingChangeKind } from '@plinth/contracts/settings/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
-import { lockUntilCommit, lockWithinUntilCommit } from '@plinth/runtime/postgres/lock';
+import { lockWithinUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { Level } from '../domain/level';
 import { writeSettingsChanged } from '../events/published';
 
-/** Changes of one setting wait for each other until the end of the transaction. */
+/** By which whoever makes a setting secret waits for all changes of it, and they for that. */
+export const keyOfDefinition = (name: string): string => `setting definition/${name}`;
+
+/**
+ * Changes of one setting wait for each other until the end of the transaction. Whether it is secret stays as it is read
+ * after this.
+ */
 export async function serializeChanges(
   tx: RawStatements,
   tenantId: string,
   names: readonly string[],
 ): Promise<void> {
   // In one order, so that two batches never wait for each other.
-  for (const key of [...new Set(names.map((name) => `${tenantId}/${name}`))].sort())
-    await lockUntilCommit(tx, key);
+  for (const name of [...new Set(names)].sort())
+    await lockWithinUntilCommit(tx, [keyOfDefinition(name)], `${tenantId}/${name}`);
 }
 
 /**
@@ -28,8 +34,8 @@ export async function serializeChangesAt(
   name: string,
 ): Promise<void> {
   const ofTenant = `${tenantId}/${name}`;
-  if (scope !== 'user') return lockUntilCommit(tx, ofTenant);
-  await lockWithinUntilCommit(tx, ofTenant, `${ofTenant}/${userId}`);
+  if (scope !== 'user') return lockWithinUntilCommit(tx, [keyOfDefinition(name)], ofTenant);
+  await lockWithinUntilCommit(tx, [keyOfDefinition(name), ofTenant], `${ofTenant}/${userId}`);
 }
 
 /** A change as the history shows it: the values of secrets are masked. */

@@ -13,7 +13,7 @@ import {
   type SettingChange,
   type SettingCommand,
 } from '../domain/setting-change';
-import type { Snapshot } from '../domain/snapshot';
+import { definitionIn, type Snapshot } from '../domain/snapshot';
 import { visibleValue } from '../domain/visible-value';
 import type { Prisma, SettingChange as SettingChangeRow } from '../generated/client';
 import type { SecretBox } from './secret-box';
@@ -61,17 +61,17 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
     user: { tenantId: string; userId: string },
     name?: string,
   ): Promise<Snapshot> => {
-    const { values, locked } = await readStoredSettings(tx, user, name);
-    return { values: { ...values, config: configValues }, locked };
+    const { values, ...rules } = await readStoredSettings(tx, user, name);
+    return { values: { ...values, config: configValues }, ...rules };
   };
 
   return {
     onChange: (listener) => void listeners.push(listener),
     readSnapshot: (tenantId, userId) => db.inTenant(tenantId, (tx) => read(tx, { tenantId, userId }), 'once'),
 
-    async change(caller, scope, definition, command) {
-      requireAllowed(definition, scope, command);
-      const { name } = definition;
+    async change(caller, scope, known, command) {
+      requireAllowed(known, scope, command);
+      const { name } = known;
       // A request may change many settings, each in a transaction of its own.
       const operationId = caller.operationId && `${caller.operationId}/${name}`;
       const level = levelOf(caller, scope);
@@ -86,6 +86,7 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
             read(tx, level, name),
           ]);
           if (executed) return executed.result;
+          const definition = definitionIn(snapshot, known);
           const change = decideChange(snapshot, definition, scope, command);
           const stored =
             change?.kind === 'Set' && definition.isSecret

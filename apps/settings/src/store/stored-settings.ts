@@ -3,10 +3,13 @@ import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { empty, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import type { LockedSettings, Snapshot } from '../domain/snapshot';
 
+/** What is set with a definition, whatever this process knows of it: it is read together with the values. */
+type StoredSettings = Pick<Snapshot, 'locked' | 'sealed'> & { values: Omit<Snapshot['values'], 'config'> };
+
 interface Stored {
   scope: string;
   name: string;
-  /** Null for what is locked. */
+  /** Null for what is locked, or sealed. */
   value: string | null;
 }
 
@@ -15,7 +18,7 @@ export async function readStoredSettings(
   tx: RawStatements,
   { tenantId, userId }: { tenantId: string; userId: string },
   name?: string,
-): Promise<{ values: Omit<Snapshot['values'], 'config'>; locked: LockedSettings }> {
+): Promise<StoredSettings> {
   const named = name === undefined ? empty : sql`AND name = ${name}`;
   const valuesOf = (tenant: string, scope: Sql, user: Sql) => sql`
     SELECT scope, name, value FROM setting_value
@@ -25,7 +28,8 @@ export async function readStoredSettings(
     sql`${valuesOf(HOST_TENANT_ID, sql`'global'`, sql`''`)}
       UNION ALL ${valuesOf(tenantId, sql`'tenant'`, sql`''`)}
       UNION ALL ${valuesOf(tenantId, sql`'user'`, sql`${userId}`)}
-      UNION ALL ${locksOf(tenantId, named)}`,
+      UNION ALL ${locksOf(tenantId, named)}
+      UNION ALL ${sealedNames(named)}`,
   );
   const valuesAt = (scope: string) =>
     new Map(
@@ -33,13 +37,23 @@ export async function readStoredSettings(
     );
   return {
     values: { user: valuesAt('user'), tenant: valuesAt('tenant'), global: valuesAt('global') },
-    locked: toLockedSettings(rows.filter(({ value }) => value === null)),
+    ...toRules(rows.filter(({ value }) => value === null)),
   };
 }
 
-/** What is locked for the users of a tenant. */
-export const readLockedSettings = async (tx: RawStatements, tenantId: string): Promise<LockedSettings> =>
-  toLockedSettings(await query(tx, locksOf(tenantId, empty)));
+/** What is locked for the users of a tenant, and the values of which settings are sealed. */
+export const readRules = async (
+  tx: RawStatements,
+  tenantId: string,
+): Promise<Pick<Snapshot, 'locked' | 'sealed'>> =>
+  toRules(await query(tx, sql`${locksOf(tenantId, empty)} UNION ALL ${sealedNames(empty)}`));
+
+const SEALED = 'sealed';
+
+/** A version before may have changed one of the two. */
+const sealedNames = (named: Sql): Sql => sql`
+  SELECT ${SEALED}, name, NULL FROM setting_definition
+  WHERE tenant_id = ${HOST_TENANT_ID}::uuid AND (is_secret OR is_sealed) ${named}`;
 
 const locksOf = (tenantId: string, named: Sql): Sql => sql`
   SELECT scope, name, NULL AS value FROM setting_lock
@@ -47,10 +61,10 @@ const locksOf = (tenantId: string, named: Sql): Sql => sql`
   UNION ALL SELECT scope, name, NULL FROM setting_lock
   WHERE tenant_id = ${tenantId}::uuid AND scope = 'tenant' ${named}`;
 
-function toLockedSettings(locks: readonly Stored[]): LockedSettings {
+function toRules(rules: readonly Stored[]): { locked: LockedSettings; sealed: ReadonlySet<string> } {
   const namesAt = (scope: string) =>
-    new Set(locks.filter((lock) => lock.scope === scope).map(({ name }) => name));
-  return { tenant: namesAt('tenant'), global: namesAt('global') };
+    new Set(rules.filter((rule) => rule.scope === scope).map(({ name }) => name));
+  return { locked: { tenant: namesAt('tenant'), global: namesAt('global') }, sealed: namesAt(SEALED) };
 }
 
 const query = (tx: RawStatements, { text, values }: Sql): Promise<Stored[]> =>

@@ -123,9 +123,18 @@ export const TemplateLifecycleInfo = z
   })
   .meta({ id: 'TemplateLifecycleInfo' });
 
+/** An object of any members. None is looked at: a body has room for a hundred thousand, which would take most of its time. */
+const RenderData = z
+  .custom<Record<string, unknown>>()
+  .check(({ value, issues }) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      issues.push({ code: 'invalid_type', expected: 'record', input: value });
+  })
+  .meta({ type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
+
 const RenderInput = z.object({
   culture: Culture.nullish(),
-  data: z.record(z.string(), z.unknown()).nullish(),
+  data: RenderData.nullish(),
 });
 
 const RenderRequest = RenderInput.extend({ format: Format.nullish() });

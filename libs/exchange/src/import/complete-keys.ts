@@ -1,8 +1,8 @@
-import { escapeIdentifier } from 'pg';
 import { hasUnknownId, ID_PROPERTY, type BatchContext, type ExchangeDefinition } from '../definition';
 import type { FieldValue } from '../field';
 import { inIndexOrder, lookUp } from '../look-up';
 import { keyOfRow, type ConvertedRow } from './convert-rows';
+import { keyPartsSql, readKeyParts } from './key-parts';
 
 /**
  * Makes a function that gives rows with an `Id` the parts of their keys for which the file has no column: they are those of
@@ -11,7 +11,6 @@ import { keyOfRow, type ConvertedRow } from './convert-rows';
 export function keyCompleter(definition: ExchangeDefinition, fileColumns: readonly string[]) {
   const missing = definition.key.filter((property) => !fileColumns.includes(property));
   if (missing.length === 0 || !fileColumns.includes(ID_PROPERTY)) return undefined;
-  const parts = missing.map((property) => `t.${escapeIdentifier(definition.fields[property]!.column)}`);
 
   return async (
     rows: readonly ConvertedRow[],
@@ -23,7 +22,7 @@ export function keyCompleter(definition: ExchangeDefinition, fileColumns: readon
       table: definition.table,
       columns: ['id'],
       values: ['wanted'],
-      select: `t.id, jsonb_build_array(${parts.join(', ')}) AS parts, ${hasUnknownId(definition, caller)} AS is_unknown`,
+      select: `t.id, ${keyPartsSql(definition, missing)} AS parts, ${hasUnknownId(definition, caller)} AS is_unknown`,
     });
     const found = await inIndexOrder(connection, () =>
       connection.query<{ id: string; parts: FieldValue[] }>(
@@ -32,7 +31,9 @@ export function keyCompleter(definition: ExchangeDefinition, fileColumns: readon
         [caller.tenantId, named.map(({ id }) => id)],
       ),
     );
-    const partsById = new Map(found.rows.map(({ id, parts }) => [id, parts]));
+    const partsById = new Map(
+      found.rows.map(({ id, parts }) => [id, readKeyParts(definition, parts, missing)]),
+    );
     for (const row of named) {
       const stored = partsById.get(row.id!);
       if (!stored) continue;

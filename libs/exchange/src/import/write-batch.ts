@@ -8,6 +8,7 @@ import { byPlace, inIndexOrder } from '../look-up';
 import { rowErrorOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import { hasKey, keyText, type ConvertedRow } from './convert-rows';
+import { readKeyParts } from './key-parts';
 import { duplicateKeyError } from './duplicate-keys';
 import { jsonInSteps, type InTurns } from '../in-turns';
 import { ID_BYTES } from '../ledger-quota';
@@ -376,7 +377,11 @@ export class BatchWriter {
     const storedByRow = new Map<number, StoredId>();
     const writtenAs = new Map<string, number>();
     for (const [rowNumber, place, id, job, importRow, isUnknown, formerKey] of found.rows) {
-      if (!isUnknown) storedByRow.set(rowNumber, { place, formerKey });
+      if (!isUnknown)
+        storedByRow.set(rowNumber, {
+          place,
+          formerKey: formerKey && readKeyParts(this.definition, formerKey),
+        });
       if (job === jobId && importRow !== null) writtenAs.set(id, importRow);
     }
     return { storedByRow, writtenAs };

@@ -4,6 +4,7 @@ import { escapeIdentifier, escapeLiteral } from 'pg';
 import { hasUnknownId, type ExchangeDefinition, type SystemValue } from '../definition';
 import { FORMER_ROW_BYTES } from '../ledger-quota';
 import { computed, lookUp } from '../look-up';
+import { keyPartsSql } from './key-parts';
 
 /** Which rows an import writes: new ones, existing ones, or both. */
 export type ImportMode = Mode__Output;
@@ -163,7 +164,7 @@ export function writeStatements(
       values: ['wanted.id'],
       select: `t.ctid, t.id, t.import_job_id, t.import_row, ${hasUnknownId(definition, caller)} AS is_unknown,
         CASE WHEN ROW(${keyTexts}) IS DISTINCT FROM ROW(${keyValues.join(', ')})
-          THEN jsonb_build_array(${keyTexts}) END AS former_key`,
+          THEN ${keyPartsSql(definition)} END AS former_key`,
       lock: 'FOR UPDATE',
     })} AS found`,
   } satisfies Record<string, Statement | string>;

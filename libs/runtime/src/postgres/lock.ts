@@ -6,16 +6,16 @@ export async function lockUntilCommit(tx: RawStatements, key: string): Promise<v
   await send(tx, 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', key);
 }
 
-/** The same within a wider key: those who lock the narrower ones work side by side, and who locks the wider one waits for them all. */
+/**
+ * The same within wider keys, the widest first: those who lock narrower ones work side by side, and who locks a wider one
+ * waits for them all.
+ */
 export async function lockWithinUntilCommit(
   tx: RawStatements,
-  wider: string,
+  wider: readonly string[],
   narrower: string,
 ): Promise<void> {
-  await send(
-    tx,
-    `SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0)), pg_advisory_xact_lock(hashtextextended($2, 0))`,
-    wider,
-    narrower,
-  );
+  const shared = wider.map((_, index) => `pg_advisory_xact_lock_shared(hashtextextended($${index + 1}, 0))`);
+  const own = `pg_advisory_xact_lock(hashtextextended($${wider.length + 1}, 0))`;
+  await send(tx, `SELECT ${[...shared, own].join(', ')}`, ...wider, narrower);
 }
