@@ -486,6 +486,11 @@ describe('a failure of the database', () => {
     expect(problemOfDatabase(failure)).toBeUndefined();
   });
 
+  it('is 503 while the role has another password than the process, which is replaced then', () => {
+    const refused = Object.assign(new Error('password authentication failed'), { code: '28P01' });
+    expect(problemOfDatabase(refused)).toMatchObject({ kind: 'overloaded' });
+  });
+
   it('is a bug when the statement is wrong', async () => {
     expect(problemOfDatabase(await failureOf(pool.query('SELECT nothing FROM nowhere')))).toBeUndefined();
   });

@@ -358,8 +358,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return constraint === undefined || layersOf(error).some((layer) => tell(layer).includes(constraint));
 }
 
-/** SQLSTATE classes and Prisma codes of a server that is busy, restarting or read-only for a while. */
-const BUSY = /^(08...|53...|57P..|40001|40P01|55P03|25006|P2034|P2028|P2024)$/;
+/**
+ * SQLSTATE classes and Prisma codes of a server that is busy, restarting or read-only for a while, or whose role just got
+ * another password than this process has, which is replaced then.
+ */
+const BUSY = /^(08...|28P01|53...|57P..|40001|40P01|55P03|25006|P2034|P2028|P2024)$/;
 const UNREACHABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P1001|P1002|P1008|P1017)$/;
 const CANCELLED_STATEMENT = '57014';
 
