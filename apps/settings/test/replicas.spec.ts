@@ -8,6 +8,7 @@ import { infrastructure } from '@plinth/testing/infrastructure';
 import { freePort } from '@plinth/testing/free-port';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
 import { createTestDatabase } from '@plinth/testing/test-database';
+import { Client } from 'pg';
 import { startSettings } from './start-settings';
 
 const CULTURE = '/settings/user/Service.Localization.PreferredCulture';
@@ -80,6 +81,42 @@ describe('a replica that does not reach NATS', () => {
       again.close();
     },
   );
+});
+
+describe('a replica whose database takes no writes for a while', () => {
+  it('is ready, reads, says what is wrong, and writes as soon as connections lead to one that does', async () => {
+    const database = await createTestDatabase('settings');
+    const name = new URL(database.url).pathname.slice(1);
+    const options = '-c default_transaction_read_only=off';
+    const admin = new Client({ connectionString: database.adminUrl, options });
+    await admin.connect();
+    /** Of the connections that are opened from now on, as where the address leads to another server. */
+    const setReadOnly = (value: 'on' | 'off') =>
+      admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`);
+    const breakConnections = () =>
+      admin.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      );
+    const service = await startSettings({ databaseUrl: database.url });
+    const caller = service.as(aCaller());
+    const put = async () => (await caller.put(CULTURE, { value: 'fr' })).status;
+    const partsOf = async () => (await service.health.readiness()).parts;
+
+    await setReadOnly('on');
+    await breakConnections();
+    await eventually(async () => (await partsOf())['postgres-writes'] === 'down');
+    expect(await service.health.readiness()).toMatchObject({ ready: true, parts: { postgres: 'up' } });
+    expect(await put()).toBe(503);
+    expect((await caller.get(CULTURE)).status).toBe(200);
+
+    await setReadOnly('off');
+    expect(await put()).toBe(204);
+    await eventually(async () => (await partsOf())['postgres-writes'] === 'up');
+    await service.close();
+    await admin.end();
+    await database.drop();
+  });
 });
 
 describe('a replica that starts while its database is away', () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Client } from 'pg';
 import { newId } from '@plinth/kernel/uuid';
 import { silentLog } from '@plinth/runtime/process/log';
 import { commitWithoutWaiting, keepWhatWasCommitted } from '@plinth/runtime/postgres/commit-without-waiting';
@@ -12,6 +13,7 @@ import {
   readInPlatform,
   readInTenant,
   refuseUnboundRole,
+  requireWrites,
   type Planning,
   type RawStatements,
 } from '@plinth/runtime/postgres/postgres';
@@ -320,6 +322,84 @@ describe('a role that row-level security does not bind', () => {
   });
 });
 
+describe.each([{ pipeline: false }, { pipeline: true }])(
+  'a server that takes no writes, as a primary that was replaced (%o)',
+  (options) => {
+    let own: TestDatabase;
+    let single: FairPool;
+    beforeEach(async () => {
+      own = await createTestDatabase('settings');
+      single = createPool(own.url, silentLog(), { tenantConnections: 1, platformConnections: 1, ...options });
+    });
+    afterEach(async () => {
+      await single.end();
+      await own.drop();
+    });
+    const administer = async (text: string) => {
+      const options = '-c default_transaction_read_only=off';
+      const admin = new Client({ connectionString: own.adminUrl, options });
+      await admin.connect();
+      await admin.query(text).finally(() => admin.end());
+    };
+    /** The sessions that begin from now on meet such a server, as behind an address that leads there. */
+    const openReadOnly = (value: 'on' | 'off') =>
+      administer(
+        `ALTER DATABASE ${new URL(own.url).pathname.slice(1)} SET default_transaction_read_only = ${value}`,
+      );
+    /** Its server becomes one while the connection is open. */
+    const turnReadOnly = () => single.query('SET default_transaction_read_only = on');
+    const write = () =>
+      inTenantConnection(single, newId(), (connection) =>
+        connection.query('DELETE FROM setting_value RETURNING name'),
+      );
+    const sessionThatReads = async () => {
+      const read = await readInTenant<{ id: number }>(single, newId(), {
+        text: 'SELECT pg_backend_pid() AS id',
+      });
+      return read[0]!.id;
+    };
+
+    it('lets read, and is left for the one that its address leads to next', async () => {
+      await openReadOnly('on');
+      await sessionThatReads();
+      expect(problemOfDatabase(await failureOf(write()))).toMatchObject({ kind: 'overloaded' });
+      await sessionThatReads();
+      await openReadOnly('off');
+
+      await write();
+      expect(await sessionThatReads()).toBe(await sessionThatReads());
+    });
+
+    it('is left after the first write that it refuses, whoever has the connection', async () => {
+      await turnReadOnly();
+      expect(problemOfDatabase(await failureOf(write()))).toMatchObject({ kind: 'overloaded' });
+      await write();
+
+      await turnReadOnly();
+      const connection = await single.connect();
+      await failureOf(connection.query('DELETE FROM setting_value'));
+      connection.release();
+      await write();
+    });
+
+    it('is what a check finds, which leaves it too', async () => {
+      await requireWrites(single);
+
+      await turnReadOnly();
+      await expect(requireWrites(single)).rejects.toThrow('read-only');
+
+      await requireWrites(single);
+      await write();
+    });
+
+    it('is distinguished from one that does not respond', async () => {
+      const nowhere = createPool('postgres://nobody@127.0.0.1:1/none', silentLog());
+      await expect(requireWrites(nowhere)).resolves.toBeUndefined();
+      await nowhere.end();
+    });
+  },
+);
+
 describe('a failure of the database', () => {
   it('is 503 when a statement takes too long, when the server goes away, and when none is there', async () => {
     const slow = await failureOf(
@@ -404,6 +484,11 @@ describe('a failure of the database', () => {
     const failure = await failureOf(tooLong);
     expect(problemOfRequest(failure)).toMatchObject({ kind: 'invalid' });
     expect(problemOfDatabase(failure)).toBeUndefined();
+  });
+
+  it('is 503 while the role has another password than the process, which is replaced then', () => {
+    const refused = Object.assign(new Error('password authentication failed'), { code: '28P01' });
+    expect(problemOfDatabase(refused)).toMatchObject({ kind: 'overloaded' });
   });
 
   it('is a bug when the statement is wrong', async () => {

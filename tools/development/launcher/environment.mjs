@@ -96,19 +96,23 @@ export function sharedEnvironment({
  */
 export function ownEnvironment(process, environment) {
   const isGateway = process === 'gateway';
-  const isOwn = (/** @type {string} */ name) => {
+  const isOwn = (/** @type {string} */ variable) => {
+    const name = variable.replace(/_FILE$/, '');
+    // An administrator's, for the launcher itself.
+    if (name.startsWith('MIGRATE_DATABASE_URL')) return false;
+    if (process === 'pdf-renderer') return OF_RENDERER.test(name);
     if (name.startsWith('DATABASE_URL_')) return name === databaseVariable(process);
     if (name === 'SETTINGS_ENCRYPTION_KEYS') return process === 'settings';
     if (name.endsWith('REDIS_URL')) return isGateway;
-    if (name === 'PDF_RENDERER_KEYS') return process === 'template' || process === 'pdf-renderer';
-    if (process === 'pdf-renderer') return !isSecretOrServer(name);
+    if (name === 'PDF_RENDERER_KEYS') return process === 'template';
     return !isGateway || !['EVENT_KEYS', 'CURSOR_KEYS', 'NATS_PASSWORD'].includes(name);
   };
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => isOwn(name)));
+  return Object.fromEntries(Object.entries(environment).filter(([variable]) => isOwn(variable)));
 }
 
-/** What a process that runs a browser must not have. @param {string} name */
-const isSecretOrServer = (name) => /_KEYS?$|_PASSWORD$|^(NATS|TEMPORAL|BLOB)_|_SERVICES$/.test(name);
+/** All that a process gets that runs a browser: what it is configured by, and what Node.js and the system are. */
+const OF_RENDERER =
+  /^(PDF_.+|PUPPETEER_.+|CONNECTIONS_SECURED_BY|LOG_LEVEL|HTTP_HOST|ADMIN_PORT|GRPC_PORT|DRAIN_SECONDS|(NODE|UV|XDG|LC)_.+|PATH|LD_LIBRARY_PATH|HOME|USER|TMPDIR|LANG|TZ)$/;
 
 /** @param {string} service */
 export function databaseVariable(service) {

@@ -20,6 +20,14 @@ const BOOKKEEPING = `CREATE TABLE _prisma_migrations (id varchar(36) PRIMARY KEY
   finished_at timestamptz, migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
   started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count integer NOT NULL DEFAULT 0);`;
 
+/** As `pg_restore` does it: it works as an administrator, and gives everything back to whom it belonged. */
+const ownedBy = (role: string): string => `DO $$ DECLARE own record; BEGIN
+  FOR own IN SELECT oid::regclass AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+  LOOP EXECUTE format('ALTER TABLE %s OWNER TO ${escapeIdentifier(role)}', own.name); END LOOP;
+  FOR own IN SELECT oid::regprocedure AS name FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  LOOP EXECUTE format('ALTER ROUTINE %s OWNER TO ${escapeIdentifier(role)}', own.name); END LOOP;
+END $$;`;
+
 /** In the place of PostgreSQL's own, which have to be of the version of the server: a dump is the file of a release. */
 const PROGRAMS = {
   pg_dump: `
@@ -57,7 +65,8 @@ beforeEach(async () => {
   mkdirSync(join(folder, 'dumped'));
   for (const service of services) {
     const rows = gunzipSync(readFileSync(join(RELEASE, `${service}.sql.gz`)));
-    writeFileSync(join(folder, 'dumped', `${service}.dump`), `${BOOKKEEPING}${rows}`);
+    const ownership = ownedBy(testServers().templates[service]!.ownerRole);
+    writeFileSync(join(folder, 'dumped', `${service}.dump`), `${BOOKKEEPING}${rows}\n${ownership}`);
   }
   const created = services.map(async (service) => [service, await createTestDatabase(service)] as const);
   databases = Object.fromEntries(await Promise.all(created));
@@ -103,6 +112,14 @@ const query = async (service: string, statement: string): Promise<unknown[]> => 
 };
 const countOf = (service: string, table: string) =>
   query(service, `SELECT count(*)::int AS count FROM ${table}`);
+/** Whose the tables and functions are that migrations make and change. */
+const ownersOf = (service: string) =>
+  query(
+    service,
+    `SELECT relowner::regrole::text AS owner FROM pg_class
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+      UNION SELECT proowner::regrole::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace`,
+  );
 const saved = () => join(folder, 'backup');
 const contentOf = (directory: string): Record<string, string> =>
   Object.fromEntries(
@@ -153,7 +170,15 @@ describe('npm run backup -- restore', () => {
     expect(await countOf('timeline', 'entry')).not.toEqual([{ count: 0 }]);
     expect(await countOf('timeline', 'blob_usage')).not.toEqual([{ count: 0 }]);
 
-    for (const service of services) await query(service, 'DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    // Or the next migrations, which their owner applies, could not change what those of this restore made.
+    for (const service of services)
+      expect(await ownersOf(service)).toEqual([{ owner: testServers().templates[service]!.ownerRole }]);
+
+    for (const service of services)
+      await query(
+        service,
+        'DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION pg_database_owner',
+      );
     expect(await backup(['restore', saved()])).toMatchObject({ code: 0 });
     expect(await countOf('timeline', 'blob_usage')).not.toEqual([{ count: 0 }]);
   });

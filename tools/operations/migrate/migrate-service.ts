@@ -5,7 +5,10 @@ import type { Migration } from '../../development/build/migration-files.ts';
 import { provision, refusePowerfulAppRole, type Plan } from './provision.ts';
 import type { Release } from './release.ts';
 
-/** Either a connection that may create databases and roles, or one as the owner of a database that exists. */
+/**
+ * Either a connection that may create databases and roles, or one to a database that exists, as its owner or as a role that
+ * may become the owner.
+ */
 export type Access =
   | { readonly kind: 'admin'; readonly url: string; readonly plan: Plan }
   | { readonly kind: 'owner'; readonly url: string; readonly appRole: string };
@@ -35,7 +38,8 @@ function migrateDatabase(
 ): Promise<string[]> {
   return connected(url, async (client) => {
     await refusePowerfulAppRole(client, appRole);
-    if (ownerRole !== undefined) await client.query(`SET ROLE ${escapeIdentifier(ownerRole)}`);
+    const role = ownerRole ?? (await ownerToBecome(client));
+    if (role !== undefined) await client.query(`SET ROLE ${escapeIdentifier(role)}`);
     return whileLocked(client, async () => {
       await grantAccess(client, databaseOf(url), appRole);
       const applied = await applyMigrations(client, migrations, release);
@@ -43,6 +47,20 @@ function migrateDatabase(
       return applied;
     });
   });
+}
+
+/**
+ * The owner of the database, where the connection is somebody else's who may become the owner, as an administrator's is who
+ * restores a backup: the next migrations, which the owner applies, could not change what belongs to others. Tables that do
+ * belong to somebody else already are left to whoever made them.
+ */
+async function ownerToBecome(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ owner: string }>(
+    `SELECT pg_get_userbyid(datdba) AS owner FROM pg_database
+      WHERE datname = current_database() AND datdba <> current_user::regrole AND pg_has_role(datdba, 'MEMBER')
+        AND NOT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('public._prisma_migrations') AND relowner <> datdba)`,
+  );
+  return rows[0]?.owner;
 }
 
 /** Connects, works, and leaves in every case. */

@@ -34,7 +34,7 @@ export const launcherVariables: readonly Variable[] = [
   ),
   variable(
     'MIGRATE_DATABASE_URL_<SERVICE>',
-    'A connection as the owner of the database of one service, where database and role exist already.',
+    'A connection to the database of one service, where database and role exist already, as its owner or as a role that may become the owner; backups need one that reads all rows.',
   ),
   variable(
     'TEST_POSTGRES_URL',

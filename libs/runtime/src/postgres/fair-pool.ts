@@ -39,6 +39,7 @@ export class FairPool extends Pool {
   readonly tenantPlaces: FairPlaces;
   readonly platformPlaces: FairPlaces;
   readonly silenceMilliseconds: number;
+  private readonly closedAfterUse = new WeakSet<PoolClient>();
 
   constructor(options: FairPoolOptions) {
     const { tenantConnections, platformConnections, patienceMilliseconds, silenceMilliseconds, ...config } =
@@ -68,7 +69,7 @@ export class FairPool extends Pool {
       const release = connection.release.bind(connection);
       connection.release = (error) => {
         // First the connection, so that who is next does not open another one.
-        release(error);
+        release(error ?? this.closedAfterUse.has(connection));
         places.leave(owner);
       };
       return connection;
@@ -76,6 +77,11 @@ export class FairPool extends Pool {
       places.leave(owner);
       throw error;
     }
+  }
+
+  /** Has a connection closed once it is released, so that its place is for a new one. */
+  closeAfterUse(connection: PoolClient): void {
+    this.closedAfterUse.add(connection);
   }
 
   /** A connection that is taken for no tenant is for the platform's own work, such as its checks. */

@@ -6,7 +6,7 @@ import { startOutboxRelay, wakingRelay, type RelayWaking } from '../messaging/ou
 import type { Check } from '../process/health';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
-import { answeredSoon, createPool, type RawStatements, type TenantDatabase } from './postgres';
+import { answeredSoon, createPool, requireWrites, type RawStatements, type TenantDatabase } from './postgres';
 import { startOperationCleanup } from './run-once';
 import { tenantDatabase, type Transactional } from './tenant-database';
 import { untilMigrated, type MigrationsOptions } from './until-migrated';
@@ -38,8 +38,11 @@ export interface ServiceStore<Tx> {
   outbox: RelayWaking;
   /** What the service cannot work without. */
   checks: { postgres: Check };
-  /** Without it requests are served and their events wait in the outbox; were the service not ready, nothing were served. */
-  informative: { nats: Check };
+  /**
+   * Without NATS requests are served and their events wait in the outbox, and of a database that takes no writes they read;
+   * were the service not ready, nothing were served.
+   */
+  informative: { nats: Check; 'postgres-writes': Check };
 }
 
 /**
@@ -73,5 +76,6 @@ export async function openServiceStore<Tx extends RawStatements>({
   const db = wakingRelay(database, outbox);
   onClose(startOperationCleanup(db, log).close);
   const checks = { postgres: () => pool.query(answeredSoon(pool, 'SELECT 1')) };
-  return { pool, bulkPool, db, messaging, outbox, checks, informative: { nats: messaging.check } };
+  const informative = { nats: messaging.check, 'postgres-writes': () => requireWrites(pool) };
+  return { pool, bulkPool, db, messaging, outbox, checks, informative };
 }

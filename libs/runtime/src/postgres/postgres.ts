@@ -66,17 +66,15 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Fa
     silenceMilliseconds = SILENCE_MILLISECONDS,
     pipeline = false,
   } = options;
-  let isBound = false;
   const pool = new FairPool({
     tenantConnections: options.tenantConnections ?? TENANT_CONNECTIONS,
     platformConnections: options.platformConnections ?? PLATFORM_CONNECTIONS,
     patienceMilliseconds: options.patienceMilliseconds ?? PATIENCE_MILLISECONDS,
     silenceMilliseconds,
     verify: (connection, done) => {
-      if (isBound) return done();
-      requireBoundRole(connection).then(
-        () => {
-          isBound = true;
+      examine(connection, silenceMilliseconds).then(
+        ({ isReadOnly }) => {
+          if (isReadOnly) pool.closeAfterUse(connection);
           done();
         },
         (error: Error) => done(error),
@@ -98,7 +96,10 @@ export function createPool(url: string, log: Log, options: PoolOptions = {}): Fa
   });
   // Without these listeners a connection that breaks would end the process. The code that uses it learns of it from its
   // statements; an idle one is replaced by the pool.
-  pool.on('connect', (connection) => connection.on('error', () => undefined));
+  pool.on('connect', (connection) => {
+    connection.on('error', () => undefined);
+    onRefusedWrite(connection, () => pool.closeAfterUse(connection));
+  });
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
   return pool;
 }
@@ -113,16 +114,57 @@ export async function refuseUnboundRole(pool: FairPool): Promise<void> {
   });
 }
 
-async function requireBoundRole(connection: PoolClient): Promise<void> {
-  const { rows } = await connection.query<{ name: string; isBound: boolean }>(
-    `SELECT rolname AS name, NOT (rolsuper OR rolbypassrls OR EXISTS (
-              SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind IN ('r', 'p'))) AS "isBound"
-       FROM pg_roles WHERE rolname = current_user`,
+/**
+ * What a new connection leads to. A server that takes no writes lets read, and its connections are not kept: an address that
+ * follows the primary leads there only until it is known who that is now.
+ */
+async function examine(
+  connection: PoolClient,
+  silenceMilliseconds: number,
+): Promise<{ isReadOnly: boolean }> {
+  const { rows } = await connection.query<{ name: string; isBound: boolean; isReadOnly: boolean }>(
+    answeredSoon(
+      { silenceMilliseconds },
+      `SELECT rolname AS name, NOT (rolsuper OR rolbypassrls OR EXISTS (
+                SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind IN ('r', 'p'))) AS "isBound",
+              current_setting('transaction_read_only')::boolean AS "isReadOnly"
+         FROM pg_roles WHERE rolname = current_user`,
+    ),
   );
-  if (rows[0]?.isBound) return;
+  const [role] = rows;
+  if (role?.isBound) return role;
   throw new ConfigurationError(
-    `The database role ${rows[0]?.name} is a superuser, bypasses row-level security or owns tables; use a role that does not.`,
+    `The database role ${role?.name} is a superuser, bypasses row-level security or owns tables; use a role that does not.`,
   );
+}
+
+/** As a server says it that is a standby or was made read-only. */
+const READ_ONLY = '25006';
+
+/** A connection of `pg`, with what its server says in answer to anybody's statement. */
+type Listening = PoolClient & {
+  connection: { on(event: 'errorMessage', listener: (said: { code?: string }) => void): void };
+};
+
+/** Learns of it whoever has the connection, and whatever becomes of the failure. */
+const onRefusedWrite = (connection: PoolClient, refused: () => void): void =>
+  (connection as Listening).connection.on('errorMessage', ({ code }) => {
+    if (code === READ_ONLY) refused();
+  });
+
+/**
+ * Fails where the server takes no writes, and has the connection closed that says so. Of a server that does not respond
+ * there is nothing to say.
+ */
+export async function requireWrites(pool: FairPool): Promise<void> {
+  const statement = `DO $$ BEGIN
+    IF current_setting('transaction_read_only')::boolean THEN
+      RAISE read_only_sql_transaction USING MESSAGE = 'The server is read-only.';
+    END IF;
+  END $$`;
+  await pool.query(answeredSoon(pool, statement)).catch((error: unknown) => {
+    if (codesOf(error).includes(READ_ONLY)) throw error;
+  });
 }
 
 /** The raw statements that every Prisma transaction client has. */
@@ -230,8 +272,10 @@ const SILENCE = 'Query read timeout';
 const isSilence = (error: unknown): error is Error => error instanceof Error && error.message === SILENCE;
 
 /** A first statement, which no lock and no amount of work delays: where it is not answered, the server is gone. */
-export const answeredSoon = ({ silenceMilliseconds }: FairPool, text: string): QueryConfig =>
-  ({ text, query_timeout: silenceMilliseconds }) as QueryConfig;
+export const answeredSoon = (
+  { silenceMilliseconds }: Pick<FairPool, 'silenceMilliseconds'>,
+  text: string,
+): QueryConfig => ({ text, query_timeout: silenceMilliseconds }) as QueryConfig;
 
 const failuresOf = async (sent: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(sent)).flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
@@ -314,8 +358,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   return constraint === undefined || layersOf(error).some((layer) => tell(layer).includes(constraint));
 }
 
-/** SQLSTATE classes and Prisma codes of a server that is busy, restarting or read-only for a while. */
-const BUSY = /^(08...|53...|57P..|40001|40P01|55P03|25006|P2034|P2028|P2024)$/;
+/**
+ * SQLSTATE classes and Prisma codes of a server that is busy, restarting or read-only for a while, or whose role just got
+ * another password than this process has, which is replaced then.
+ */
+const BUSY = /^(08...|28P01|53...|57P..|40001|40P01|55P03|25006|P2034|P2028|P2024)$/;
 const UNREACHABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|P1001|P1002|P1008|P1017)$/;
 const CANCELLED_STATEMENT = '57014';
 
