@@ -71,6 +71,15 @@ export async function compose(
     what: 'rows of workflow history',
     limit: config.WORKFLOW_TENANT_MOVES_MAX,
   });
+  const approverQuota = new RowQuota({
+    db,
+    log,
+    metrics,
+    table: 'approval_approver',
+    quota: 'workflow-approvers',
+    what: 'people and permissions that may decide open requests for approval',
+    limit: config.WORKFLOW_TENANT_APPROVERS_MAX,
+  });
   const delegationQuota = new RowQuota({
     db,
     log,
@@ -80,7 +89,15 @@ export async function compose(
     what: 'delegations',
     limit: TENANT_DELEGATIONS_MAX,
   });
-  const transitions = new TransitionService({ entities, approvals, owners, schedule, clock, quota });
+  const transitions = new TransitionService({
+    entities,
+    approvals,
+    owners,
+    schedule,
+    clock,
+    quota,
+    approverQuota,
+  });
   const approvalTimers = new ApprovalTimers({ approvals, schedule, transitions, clock, log });
   const verifications = new Verifications({ approvals, transitions, clock, log });
 
