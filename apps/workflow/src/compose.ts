@@ -1,6 +1,7 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { TENANT_DELEGATIONS_MAX } from '@plinth/contracts/workflow/shapes';
 import { BATCH_ITEMS } from '@plinth/http/batch';
+import { longReadPlaces } from '@plinth/http/long-reads';
 import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock, type Clock } from '@plinth/kernel/clock';
@@ -51,7 +52,8 @@ export async function compose(
   onClose(temporal.close);
 
   const owners = entityOwners(config, onClose, metrics);
-  const definitions = definitionStore(db);
+  const definitionCountings = longReadPlaces('definitions that wait for all entities to be counted');
+  const definitions = definitionStore(db, definitionCountings);
   const entities = entityStore(db);
   const approvals = approvalStore(db);
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, clock, log);
@@ -61,6 +63,7 @@ export async function compose(
     'page-reads': pageReads,
     'batch-items': batchItems,
     'owned-batch-items': ownedBatchItems,
+    'definition-countings': definitionCountings,
   });
   const quota = new RowQuota({
     db,
@@ -121,6 +124,7 @@ export async function compose(
     temporal,
     owners,
     definitions,
+    definitionCountings,
     entities,
     approvals,
     pageReads,
