@@ -1,4 +1,8 @@
+import { RowQuota } from '@plinth/http/row-quota';
 import { newId } from '@plinth/kernel/uuid';
+import { silentLog } from '@plinth/runtime/process/log';
+import { Client } from 'pg';
+import { Registry } from 'prom-client';
 import { allEventsProcessed, aUser, mention, startTimeline, type Timeline } from './start-timeline';
 
 const QUOTA = 20;
@@ -46,6 +50,39 @@ describe('the quotas of followers and notifications', () => {
     await allEventsProcessed(timeline);
     expect((await http.get(`${path}/followers`)).body).toEqual([]);
     expect((await timeline.as(bob).get('/notifications')).body.items).toHaveLength(1);
+  });
+
+  it('count followers in an index that grows with their number, and not with their ids', async () => {
+    const tenantId = newId();
+    const admin = new Client({ connectionString: timeline.database!.adminUrl });
+    await admin.connect();
+    try {
+      await admin.query(
+        `INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
+         SELECT $1, 'Invoice', (SELECT string_agg(md5(n || '-' || part), '') FROM generate_series(1, 30) AS part), 'ada',
+           false, now()
+         FROM generate_series(1, 2000) AS n`,
+        [tenantId],
+      );
+      // The whole table is read rather than any index where it has few rows.
+      await admin.query('ANALYZE follower; SET enable_seqscan = off');
+      const plans: string[] = [];
+      const explain = async (statement: string, ...values: unknown[]) => {
+        const { rows } = await admin.query(`EXPLAIN (FORMAT JSON) ${statement}`, values);
+        plans.push(JSON.stringify(rows));
+        return [{ rows: 2000 }];
+      };
+      const db = {
+        inTenant: (_: string, work: (tx: never) => Promise<unknown>) =>
+          work({ $queryRawUnsafe: explain } as never),
+      };
+      const names = { table: 'follower', quota: 'followers', what: 'followers' };
+      const counted = { db: db as never, log: silentLog(), metrics: new Registry(), limit: 10_000, ...names };
+      await new RowQuota(counted).whenKnown(tenantId, 5_000);
+      expect(plans).toEqual([expect.stringMatching(/"Index Only Scan".*"follower_of_tenant"/)]);
+    } finally {
+      await admin.end();
+    }
   });
 
   it('let people beyond the quota of the directory in, and know those who were there before', async () => {
