@@ -3,6 +3,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { silentLog } from '@plinth/runtime/process/log';
 import { Client } from 'pg';
 import { Registry } from 'prom-client';
+import { createNotifications } from '../src/store/notification-store';
 import { allEventsProcessed, aUser, mention, startTimeline, type Timeline } from './start-timeline';
 
 const QUOTA = 20;
@@ -155,5 +156,26 @@ describe('the quotas of followers and notifications', () => {
     const [ofBob, ofCid] = [await toldOf(), await toldOf(cid)];
     expect(ofBob.totalCount).toBe(totalCount);
     expect([ofBob, ofCid].map(({ items }) => items[0].entryId)).toEqual([last, last]);
+  });
+
+  it('notify in exchange for the oldest notification while nobody knows how many there are', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const path = anEntity();
+    const written = await timeline.as(ann).post(`${path}/entries`, { entryType: 0, body: 'Hello' });
+    await allEventsProcessed(timeline);
+    await timeline.as(bob).post(`${path}/follow`);
+    await timeline.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`UPDATE follower SET since = '2020-01-01' WHERE tenant_id = ${tenantId}::uuid`,
+    );
+    const db = { inTenant: () => Promise.reject(new Error('away')) };
+    const names = { table: 'notification', quota: 'notifications', what: 'notifications' };
+    const uncounted = { log: silentLog(), metrics: new Registry(), limit: 5, uncountedMin: 0, ...names };
+    const quota = new RowQuota({ db, ...uncounted });
+    const { userIds } = await timeline.db.inTenant(tenantId, (tx) =>
+      createNotifications(tx, tenantId, [written.body.id], new Date(), quota),
+    );
+    expect(userIds).toEqual([bob.userId]);
   });
 });
