@@ -3,6 +3,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { silentLog } from '@plinth/runtime/process/log';
 import { Client } from 'pg';
 import { Registry } from 'prom-client';
+import { EACH_FOLLOWER } from '../src/store/follower-store';
 import { createNotifications } from '../src/store/notification-store';
 import { allEventsProcessed, aUser, mention, startTimeline, type Timeline } from './start-timeline';
 
@@ -77,7 +78,7 @@ describe('the quotas of followers and notifications', () => {
         inTenant: (_: string, work: (tx: never) => Promise<unknown>) =>
           work({ $queryRawUnsafe: explain } as never),
       };
-      const names = { table: 'follower', quota: 'followers', what: 'followers' };
+      const names = { table: 'follower', where: EACH_FOLLOWER, quota: 'followers', what: 'followers' };
       const counted = { db: db as never, log: silentLog(), metrics: new Registry(), limit: 10_000, ...names };
       await new RowQuota(counted).whenKnown(tenantId, 5_000);
       expect(plans).toEqual([expect.stringMatching(/"Index Only Scan".*"follower_of_tenant"/)]);
