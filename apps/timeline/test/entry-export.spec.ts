@@ -89,9 +89,9 @@ describe('the export Timeline.Entries', () => {
     ['export-completed', 'completed: 48,200 rows.', 'completed.'],
   ])(
     'tells no number of rows that a version before stored of %s, nor finds it by one',
-    async (key, stored, told) => {
+    async (key, stored, ended) => {
       const ann = aUser(newId(), 'Ann');
-      const [body, shown] = [stored, told].map((end) => `Import of Contacts.Contacts ${end}`);
+      const [body, shown] = [stored, ended].map((end) => `Import of Contacts.Contacts ${end}`);
       const values = { definitionName: 'Contacts.Contacts', totalRows: 48_200 };
       await timeline.db.inTenant(ann.tenantId, async (tx) => {
         const same = {
