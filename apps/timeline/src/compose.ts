@@ -20,7 +20,7 @@ import { migrations } from './generated/migrations';
 import { blobRecordStore } from './store/blob-record-store';
 import { dueEntries, startNotifyingDueEntries } from './store/due-entries';
 import { entryStore } from './store/entry-store';
-import { followerStore } from './store/follower-store';
+import { EACH_FOLLOWER, followerStore } from './store/follower-store';
 import { notificationStore } from './store/notification-store';
 import { peopleStore } from './store/people-store';
 import { startInterruptedBlobCleanup, startUnusedBlobCleanup, unusedBlobs } from './store/unused-blobs';
@@ -62,6 +62,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   const followerQuota = new RowQuota({
     ...ofRows,
     table: 'follower',
+    where: EACH_FOLLOWER,
     quota: 'followers',
     what: 'followers',
     limit: config.TIMELINE_TENANT_FOLLOWERS_MAX,

@@ -1,3 +1,4 @@
+import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { newId } from '@plinth/kernel/uuid';
 import { openExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
@@ -73,6 +74,58 @@ describe('the export Timeline.Entries', () => {
       expect(await owner.exportRows(ann, { definition, fields: ['body'], selection })).toEqual([]);
     }
   });
+
+  it.each([
+    ['import-completed', 'completed: 48,200 of 48,200 rows.', 'completed.'],
+    [
+      'import-partially-completed',
+      'partially completed: 48,200 of 48,211 rows, 11 failed.',
+      'partially completed.',
+    ],
+    ['import-cancelled', 'cancelled after 48,200 rows.', 'cancelled.'],
+    ['import-undone', 'undone: 48,200 rows removed, 3 restored.', 'undone.'],
+    ['import-undo-failed', 'could not be undone.', 'could not be undone.'],
+    ['import-failed', 'failed.', 'failed.'],
+    ['export-completed', 'completed: 48,200 rows.', 'completed.'],
+  ])(
+    'tells no number of rows that a version before stored of %s, nor finds it by one',
+    async (key, stored, ended) => {
+      const ann = aUser(newId(), 'Ann');
+      const [body, shown] = [stored, ended].map((end) => `Import of Contacts.Contacts ${end}`);
+      const values = { definitionName: 'Contacts.Contacts', totalRows: 48_200 };
+      await timeline.db.inTenant(ann.tenantId, async (tx) => {
+        const same = {
+          messageKey: `exchange.${key}`,
+          messageValues: values,
+          authorId: 'bob',
+          authorDisplayName: 'Bob',
+        };
+        const entry = { ...same, tenantId: ann.tenantId, id: newId(), entityType: 'ImportJob', body: body! };
+        await tx.entry.create({
+          data: {
+            ...entry,
+            entityId: newId(),
+            entryType: TimelineEntryType.SystemLog,
+            createdAt: new Date(),
+          },
+        });
+        await tx.sharedEntry.create({
+          data: {
+            ...entry,
+            entityIdHead: 'head',
+            entryIds: [newId()],
+            entityIds: [newId()],
+            createdAt: new Date(),
+          },
+        });
+      });
+      const exported = (selection: object) =>
+        owner.exportRows(ann, { definition, fields: ['body'], selection });
+      expect(await exported({ filter: { 'body.startsWith': 'Import of' } })).toEqual([[shown], [shown]]);
+      for (const selection of [{ search: '48,2' }, { filter: { 'body.contains': '48,2' } }])
+        expect(await exported(selection)).toEqual([]);
+    },
+  );
 
   it('is refused without the permission to read, and for import', async () => {
     const stranger = aCaller({ permissions: [] });

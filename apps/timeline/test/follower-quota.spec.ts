@@ -1,4 +1,10 @@
+import { RowQuota } from '@plinth/http/row-quota';
 import { newId } from '@plinth/kernel/uuid';
+import { silentLog } from '@plinth/runtime/process/log';
+import { Client } from 'pg';
+import { Registry } from 'prom-client';
+import { EACH_FOLLOWER } from '../src/store/follower-store';
+import { createNotifications } from '../src/store/notification-store';
 import { allEventsProcessed, aUser, mention, startTimeline, type Timeline } from './start-timeline';
 
 const QUOTA = 20;
@@ -46,6 +52,39 @@ describe('the quotas of followers and notifications', () => {
     await allEventsProcessed(timeline);
     expect((await http.get(`${path}/followers`)).body).toEqual([]);
     expect((await timeline.as(bob).get('/notifications')).body.items).toHaveLength(1);
+  });
+
+  it('count followers in an index that grows with their number, and not with their ids', async () => {
+    const tenantId = newId();
+    const admin = new Client({ connectionString: timeline.database!.adminUrl });
+    await admin.connect();
+    try {
+      await admin.query(
+        `INSERT INTO follower (tenant_id, entity_type, entity_id, user_id, internal, since)
+         SELECT $1, 'Invoice', (SELECT string_agg(md5(n || '-' || part), '') FROM generate_series(1, 30) AS part), 'ada',
+           false, now()
+         FROM generate_series(1, 2000) AS n`,
+        [tenantId],
+      );
+      // The whole table is read rather than any index where it has few rows.
+      await admin.query('ANALYZE follower; SET enable_seqscan = off');
+      const plans: string[] = [];
+      const explain = async (statement: string, ...values: unknown[]) => {
+        const { rows } = await admin.query(`EXPLAIN (FORMAT JSON) ${statement}`, values);
+        plans.push(JSON.stringify(rows));
+        return [{ rows: 2000 }];
+      };
+      const db = {
+        inTenant: (_: string, work: (tx: never) => Promise<unknown>) =>
+          work({ $queryRawUnsafe: explain } as never),
+      };
+      const names = { table: 'follower', where: EACH_FOLLOWER, quota: 'followers', what: 'followers' };
+      const counted = { db: db as never, log: silentLog(), metrics: new Registry(), limit: 10_000, ...names };
+      await new RowQuota(counted).whenKnown(tenantId, 5_000);
+      expect(plans).toEqual([expect.stringMatching(/"Index Only Scan".*"follower_of_tenant"/)]);
+    } finally {
+      await admin.end();
+    }
   });
 
   it('let people beyond the quota of the directory in, and know those who were there before', async () => {
@@ -118,5 +157,26 @@ describe('the quotas of followers and notifications', () => {
     const [ofBob, ofCid] = [await toldOf(), await toldOf(cid)];
     expect(ofBob.totalCount).toBe(totalCount);
     expect([ofBob, ofCid].map(({ items }) => items[0].entryId)).toEqual([last, last]);
+  });
+
+  it('notify in exchange for the oldest notification while nobody knows how many there are', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const path = anEntity();
+    const written = await timeline.as(ann).post(`${path}/entries`, { entryType: 0, body: 'Hello' });
+    await allEventsProcessed(timeline);
+    await timeline.as(bob).post(`${path}/follow`);
+    await timeline.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`UPDATE follower SET since = '2020-01-01' WHERE tenant_id = ${tenantId}::uuid`,
+    );
+    const db = { inTenant: () => Promise.reject(new Error('away')) };
+    const names = { table: 'notification', quota: 'notifications', what: 'notifications' };
+    const uncounted = { log: silentLog(), metrics: new Registry(), limit: 5, uncountedMin: 0, ...names };
+    const quota = new RowQuota({ db, ...uncounted });
+    const { userIds } = await timeline.db.inTenant(tenantId, (tx) =>
+      createNotifications(tx, tenantId, [written.body.id], new Date(), quota),
+    );
+    expect(userIds).toEqual([bob.userId]);
   });
 });

@@ -1,6 +1,7 @@
 import { permissions } from '@plinth/contracts/permissions';
 import { TENANT_DELEGATIONS_MAX } from '@plinth/contracts/workflow/shapes';
 import { BATCH_ITEMS } from '@plinth/http/batch';
+import { longReadPlaces } from '@plinth/http/long-reads';
 import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock, type Clock } from '@plinth/kernel/clock';
@@ -51,7 +52,8 @@ export async function compose(
   onClose(temporal.close);
 
   const owners = entityOwners(config, onClose, metrics);
-  const definitions = definitionStore(db);
+  const definitionCountings = longReadPlaces('definitions that wait for all entities to be counted');
+  const definitions = definitionStore(db, definitionCountings);
   const entities = entityStore(db);
   const approvals = approvalStore(db);
   const schedule = temporalSchedule(temporal, config.WORKFLOW_TASK_QUEUE, clock, log);
@@ -61,6 +63,7 @@ export async function compose(
     'page-reads': pageReads,
     'batch-items': batchItems,
     'owned-batch-items': ownedBatchItems,
+    'definition-countings': definitionCountings,
   });
   const quota = new RowQuota({
     db,
@@ -71,6 +74,15 @@ export async function compose(
     what: 'rows of workflow history',
     limit: config.WORKFLOW_TENANT_MOVES_MAX,
   });
+  const approverQuota = new RowQuota({
+    db,
+    log,
+    metrics,
+    table: 'approval_approver',
+    quota: 'workflow-approvers',
+    what: 'people and permissions that may decide open requests for approval',
+    limit: config.WORKFLOW_TENANT_APPROVERS_MAX,
+  });
   const delegationQuota = new RowQuota({
     db,
     log,
@@ -80,7 +92,15 @@ export async function compose(
     what: 'delegations',
     limit: TENANT_DELEGATIONS_MAX,
   });
-  const transitions = new TransitionService({ entities, approvals, owners, schedule, clock, quota });
+  const transitions = new TransitionService({
+    entities,
+    approvals,
+    owners,
+    schedule,
+    clock,
+    quota,
+    approverQuota,
+  });
   const approvalTimers = new ApprovalTimers({ approvals, schedule, transitions, clock, log });
   const verifications = new Verifications({ approvals, transitions, clock, log });
 
@@ -104,6 +124,7 @@ export async function compose(
     temporal,
     owners,
     definitions,
+    definitionCountings,
     entities,
     approvals,
     pageReads,

@@ -2,6 +2,7 @@ import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
 import { behindLock } from '@plinth/testing/behind-a-lock';
+import { eventually } from '@plinth/testing/eventually';
 import { Client } from 'pg';
 import { definitionLockKeys } from '../src/store/definition-versions';
 import {
@@ -326,6 +327,33 @@ describe('workflow definitions', () => {
     expect((await http.delete('/workflow/definitions/Order')).status).toBe(409);
     await http.post('/workflow/Order/2/transition', { targetState: 'Draft' });
     expect((await http.put('/workflow/definitions/Order', without('Approved'))).status).toBe(200);
+  });
+
+  it('that lose states have entities counted for two of a tenant at a time, others beside them, and those refused anyhow not', async () => {
+    const [http, other] = [service.as(aCaller()), service.as(aCaller())];
+    const path = '/workflow/definitions/Order';
+    const losing = { ...orderDefinition(), transitions: [orderDefinition().transitions[0]] };
+    for (const one of [http, other]) await one.put(path, orderDefinition());
+    const { definitionCountings: places } = service;
+    const held = new Client({ connectionString: service.database!.adminUrl });
+    await held.connect();
+    try {
+      await held.query('BEGIN; LOCK TABLE entity');
+      const counting = Array.from({ length: 6 }, () => http.put(path, losing));
+      await eventually(() => places.waitingCount === 4);
+      expect(places.runningCount).toBe(2);
+      counting.push(other.put(path, losing));
+      await eventually(() => places.runningCount === 3);
+
+      const stale = await other.put(path, losing, { headers: { 'if-match': '"no"' } });
+      expect([stale.status, stale.body.type]).toEqual([409, expect.stringMatching(/stale-version$/)]);
+      expect((await http.put(path, orderDefinition())).status).toBe(200);
+
+      await held.query('ROLLBACK');
+      expect((await Promise.all(counting)).map(({ status }) => status)).toEqual(counting.map(() => 200));
+    } finally {
+      await held.end();
+    }
   });
 
   it('without a state in use are refused for that before their other errors', async () => {

@@ -1,4 +1,5 @@
 import type { PrismaPg } from '@prisma/adapter-pg';
+import { longReadPlaces } from '@plinth/http/long-reads';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { aCaller } from '@plinth/testing/http';
@@ -221,7 +222,7 @@ async function read(db: Database, tenantId: string): Promise<void> {
   const delegations = delegationStore(db, { take: () => undefined });
   const given = await delegations.ofUser(tenantId, '17', at);
   await delegations.find(tenantId, given[0]!.id);
-  await definitionStore(db).find(tenantId, '19000');
+  await definitionStore(db, longReadPlaces()).find(tenantId, '19000');
 }
 
 describe('the statements of a transition and of an approval', () => {

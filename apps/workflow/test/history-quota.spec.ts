@@ -48,6 +48,7 @@ describe('the quota of history', () => {
       schedule: { start: async () => undefined, end: async () => undefined },
       clock,
       quota: { take: (tenantId) => void taken.push(tenantId) },
+      approverQuota: { take: () => undefined, requireRoom: () => undefined },
     });
 
     const command = {

@@ -10,13 +10,16 @@ const PATIENCE_MILLISECONDS = 10_000;
 /** Rows that are read and passed over for a page. */
 const PASSED_OVER_MAX = 10_000;
 
-/** The places in which lists are read that need all rows of a tenant. */
-export const longReadPlaces = (): FairPlaces =>
+/**
+ * The places in which lists are read that need all rows of a tenant, or other such reading is done.
+ * @param what waits for a place, in plural, for the detail of the problem
+ */
+export const longReadPlaces = (what = 'lists that wait for all of their rows to be read'): FairPlaces =>
   new FairPlaces({
     places: LONG_READS,
     waitingMax: WAITING_MAX,
     patienceMilliseconds: PATIENCE_MILLISECONDS,
-    refused: (scope) => shareUsedUp(scope, 'lists that wait for all of their rows to be read'),
+    refused: (scope) => shareUsedUp(scope, what),
   });
 
 /**

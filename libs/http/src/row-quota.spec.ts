@@ -5,10 +5,11 @@ import { RowQuota } from './row-quota';
 
 /** A quota of a table that stands for the database. */
 function aQuota(limit: number, rows: number) {
-  const table = { rows, counts: 0, isAway: false, counted: Promise.resolve() };
+  const table = { rows, counts: 0, isAway: false, millisecondsOfCount: 0, counted: Promise.resolve() };
   const time = { now: 0 };
   const $queryRawUnsafe = async () => {
     table.counts += 1;
+    time.now += table.millisecondsOfCount;
     if (table.isAway) throw new Error('away');
     await table.counted;
     return [{ rows: table.rows }];
@@ -113,6 +114,21 @@ describe('a quota of rows', () => {
     time.now += 5_000;
     expect(await write()).toMatchObject({ kind: 'overloaded' });
     expect(await write()).toBe('written');
+  });
+
+  it('is counted for a small part of the time, however long a count takes, and whether it fails', async () => {
+    for (const [isAway, millisecondsOfCount] of [
+      [true, 15_000],
+      [false, 14_000],
+    ] as const) {
+      const { table, time, write } = aQuota(5, 5);
+      Object.assign(table, { isAway, millisecondsOfCount });
+      while (time.now < 600_000) {
+        await write();
+        time.now += 1_000;
+      }
+      expect(table.counts * millisecondsOfCount).toBeLessThan(600_000 / 8);
+    }
   });
 
   it('is counted before many rows come at once where a tenth of it is less', async () => {

@@ -13,6 +13,9 @@ const ADDED_ROWS_MIN = 1_000;
 const COUNT_MILLISECONDS_MIN = 60_000;
 /** After a count that failed. */
 const RECOUNT_MILLISECONDS = 5_000;
+/** A count that took long is followed by so many times as long without one: all processes count, and for other tenants too. */
+const PAUSE_OF_COUNT = 10;
+const PAUSE_MILLISECONDS_MAX = 600_000;
 const TENANTS_MAX = 10_000;
 
 interface RowQuotaDeps {
@@ -177,15 +180,18 @@ export class RowQuota {
     if (this.now() < usage.countableAt) return;
     usage.countableAt = Infinity;
     this.counts = this.counts.then(async () => {
+      const begunAt = this.now();
+      let pause = COUNT_MILLISECONDS_MIN;
       try {
         const isExact = await this.countOnce(tenantId, usage);
         // Of what was committed meanwhile nobody knows whether it was counted; it may be all rows of an import.
         if (!isExact) await this.countOnce(tenantId, usage);
-        usage.countableAt = this.now() + COUNT_MILLISECONDS_MIN;
       } catch (error) {
-        usage.countableAt = this.now() + RECOUNT_MILLISECONDS;
+        pause = RECOUNT_MILLISECONDS;
         this.deps.log.warn({ err: error, tenantId, quota: this.deps.quota }, 'rows could not be counted');
       }
+      const pauseOfCount = Math.min((this.now() - begunAt) * PAUSE_OF_COUNT, PAUSE_MILLISECONDS_MAX);
+      usage.countableAt = this.now() + Math.max(pause, pauseOfCount);
     });
   }
 

@@ -24,6 +24,9 @@ export interface FollowerStore {
   list(audience: Audience, entity: EntityName): Promise<string[]>;
 }
 
+/** A condition of all followers, by which Postgres counts those of a tenant in a narrow index (`follower_of_tenant`). */
+export const EACH_FOLLOWER = "since > '-infinity'";
+
 interface Parts {
   db: TenantDatabase<Tx>;
   clock: Clock;

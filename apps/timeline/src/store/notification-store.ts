@@ -4,6 +4,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import type { RowQuota } from '@plinth/http/row-quota';
 import { holds, type Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
+import { Problem } from '@plinth/kernel/problem';
 import { headOf } from '@plinth/kernel/text';
 import { newId } from '@plinth/kernel/uuid';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
@@ -319,7 +320,7 @@ async function admit(
   quota: Pick<RowQuota, 'tryTake'>,
 ): Promise<Notifying> {
   const recipients = people.filter(({ userId }) => userId !== authorId);
-  if (recipients.length === 0 || quota.tryTake(tenantId, recipients.length))
+  if (recipients.length === 0 || hasRoom(quota, tenantId, recipients.length))
     return { entryId, recipients, replacesOldest: false };
   const known = await tx.$queryRaw<{ userId: string }[]>`
     SELECT user_id AS "userId" FROM person
@@ -327,6 +328,19 @@ async function admit(
   const userIds = new Set(known.map(({ userId }) => userId));
   const existing = recipients.filter(({ userId, byMention }) => !byMention || userIds.has(userId));
   return { entryId, recipients: existing, replacesOldest: true };
+}
+
+/**
+ * Where nobody knows whether there is room, there is none: an event that waited until that is known would become a dead
+ * letter.
+ */
+function hasRoom(quota: Pick<RowQuota, 'tryTake'>, tenantId: string, notifications: number): boolean {
+  try {
+    return quota.tryTake(tenantId, notifications);
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'overloaded') return false;
+    throw error;
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { newId } from '@plinth/kernel/uuid';
 import { uuidFrom } from '@plinth/kernel/uuid-from';
 import { CallNotSent } from '@plinth/runtime/rpc/grpc';
 import { SYSTEM_ACTOR } from '../domain/actor';
-import { dueStep, seatLeft, type Approval } from '../domain/approval';
+import { dueStep, rowsOfApprovers, seatLeft, type Approval } from '../domain/approval';
 import { changeOf, type Change, type TransitionEvent } from '../domain/change';
 import type { DefinitionVersion } from '../domain/definition';
 import { isBeingMoved, type EntitySnapshot } from '../domain/entity-snapshot';
@@ -55,6 +55,8 @@ export interface TransitionServiceDeps {
   clock: Clock;
   /** Of the history of a tenant. */
   quota: Pick<RowQuota, 'take'>;
+  /** Of who may decide the open requests of a tenant. */
+  approverQuota: Pick<RowQuota, 'take' | 'requireRoom'>;
 }
 
 type EntityName = Pick<TransitionCommand, 'entityType' | 'entityId'>;
@@ -85,7 +87,7 @@ export class TransitionService {
   /**
    * Executes one transition, or returns why it is refused. The decision is about the entity as it was when the request
    * came: where another request moves it meanwhile, this one lost a race and results in `InvalidTransition`.
-   * @throws Problem `quota-exceeded` where the tenant has as much history as it may
+   * @throws Problem `quota-exceeded` where the tenant has as much history as it may, or as many who may decide its requests
    */
   async execute(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
     const owner = this.deps.owners.get(command.entityType);
@@ -102,7 +104,7 @@ export class TransitionService {
         const decided = this.decideOn(command, reading, movesBefore);
         // Once, however often it is decided.
         if (decided.result && decided.event && !hasRoom) {
-          this.deps.quota.take(caller.tenantId);
+          this.takeRoom(caller.tenantId, decided.event);
           hasRoom = true;
         }
         return decided;
@@ -137,7 +139,7 @@ export class TransitionService {
     // Who is refused learns how the entity is now.
     if (!result || !event) return undecided;
     try {
-      this.deps.quota.take(tenantId);
+      this.takeRoom(tenantId, event);
     } catch {
       // A reading may find that the operation was executed before, which needs no room.
       return undecided;
@@ -148,6 +150,15 @@ export class TransitionService {
     if (outcome !== 'committed') return { movesBefore, hasRoom: true };
     this.schedule(tenantId, change);
     return { result, hasRoom: true };
+  }
+
+  /** @throws Problem `quota-exceeded`, and then takes none */
+  private takeRoom(tenantId: string, event: TransitionEvent): void {
+    const { quota, approverQuota } = this.deps;
+    const approvers = event.kind === 'request' ? rowsOfApprovers(event.approval) : 0;
+    if (approvers > 0) approverQuota.requireRoom(tenantId, approvers);
+    quota.take(tenantId);
+    if (approvers > 0) approverQuota.take(tenantId, approvers);
   }
 
   /**

@@ -39,6 +39,16 @@ export interface Approval {
   expiresAt: Date | null;
 }
 
+/**
+ * How many rows tell who may decide a request while it is open, with those to whom it escalates: one of each user, and two
+ * of a permission, since who holds all permissions is found by a row of their own.
+ */
+export const rowsOfApprovers = (approval: Approval): number =>
+  approval.approverUsers.length +
+  approval.escalateUsers.length +
+  (approval.approverPermission === null ? 0 : 2) +
+  (approval.escalatePermission === null ? 0 : 2);
+
 /** A user in whose place the caller may decide now, with the permissions they held when they delegated. */
 export interface Delegator {
   userId: string;

@@ -8,7 +8,8 @@ import {
 } from '@plinth/kernel/entity-tag';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
-import { runOnce } from '@plinth/runtime/postgres/run-once';
+import { findOperation, runOnce } from '@plinth/runtime/postgres/run-once';
+import type { FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { Definition, DefinitionVersion } from '../domain/definition';
 import { builtInDefinitions } from '../domain/definitions/built-in';
 import { definitionsTooLarge, tooManyDefinitions } from '../domain/problems';
@@ -33,6 +34,7 @@ import {
   countStatesEnteredSince,
   countStatesInUse,
   isCountedSince,
+  type Governed,
 } from './states-in-use';
 
 type Tx = Prisma.TransactionClient;
@@ -65,24 +67,49 @@ export function tagOf({ definition, scope, version, savedAt }: DefinitionVersion
   return savedAt ? entityTag(name) : hashedEntityTag(JSON.stringify([name, definition]));
 }
 
-export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
+interface DefinitionChange<Result> {
+  caller: Caller;
+  entityType: string;
+  precondition: Precondition;
+  /** What applies afterwards; undefined where nothing changes. */
+  nextOf: (versions: NewestVersions) => Pick<Definition, 'states'> | undefined;
+  work: (tx: Tx, versions: NewestVersions, stranded: ReadonlyMap<string, number>) => Promise<Result>;
+}
+
+/** Ends a transaction whose change needs entities counted; it is begun again in a place for that. */
+class NeedsCounting extends Error {
+  constructor() {
+    super('Entities are counted in a place for that only.');
+  }
+}
+
+/** @param countings the places in which entities are counted, since Postgres reads all of a tenant for that */
+export function definitionStore(db: TenantDatabase<Tx>, countings: FairPlaces): DefinitionStore {
   /**
    * Locks the type, so that no entity of it moves between the check and the new definition. Entities are counted before,
    * while they move: a definition that strands some is refused without keeping anybody waiting, and behind the lock only
    * those are counted that moved meanwhile.
-   * @param nextOf what applies afterwards; undefined where nothing changes
+   * @throws NeedsCounting where entities are to be counted without a place for that, and nothing else refuses it
    */
-  const change = <Result>(
-    caller: Caller,
-    entityType: string,
-    nextOf: (versions: NewestVersions) => Pick<Definition, 'states'> | undefined,
-    work: (tx: Tx, versions: NewestVersions, stranded: ReadonlyMap<string, number>) => Promise<Result>,
+  const changeOnce = <Result>(
+    mayCount: boolean,
+    { caller, entityType, precondition, nextOf, work }: DefinitionChange<Result>,
   ): Promise<Result> =>
     db.inTenant(caller.tenantId, async (tx) => {
       const { tenantId } = caller;
       const read = async (since?: Date) => {
         const versions = await readVersions(tx, tenantId, entityType);
-        const stranded = await countStranded(tx, tenantId, versions, nextOf(versions), since);
+        const none = { versions, stranded: new Map<string, number>() };
+        const current = effectiveDefinition(versions, tenantId);
+        const next = nextOf(versions);
+        const states = next ? statesToCount(current?.definition, next) : [];
+        if (!next || states?.length === 0) return none;
+        if (!mayCount) {
+          if (await findOperation(tx, caller)) return none;
+          requirePrecondition(precondition, current && tagOf(current));
+          throw new NeedsCounting();
+        }
+        const stranded = await countStranded(tx, { tenantId, entityType, states }, next, since);
         return { versions, stranded };
       };
       const since = await beginningOfOpenTransactions(tx);
@@ -93,6 +120,15 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
       const { versions, stranded } = await read(isCounted ? since : undefined);
       return work(tx, versions, stranded);
     });
+
+  const change = async <Result>(changing: DefinitionChange<Result>): Promise<Result> => {
+    try {
+      return await changeOnce(false, changing);
+    } catch (error) {
+      if (!(error instanceof NeedsCounting)) throw error;
+      return countings.run(changing.caller, () => changeOnce(true, changing));
+    }
+  };
 
   return {
     find: (tenantId, entityType, version) =>
@@ -116,11 +152,12 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
       }),
 
     save: (caller, definition, { precondition, now, validate }) =>
-      change(
+      change({
         caller,
-        definition.entityType,
-        () => definition,
-        async (tx, versions, stranded) => {
+        entityType: definition.entityType,
+        precondition,
+        nextOf: () => definition,
+        work: async (tx, versions, stranded) => {
           const { tenantId, userId } = caller;
           const { entityType } = definition;
           const row = {
@@ -148,14 +185,15 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
           const saved = await tx.definition.findUnique({ where: { tenantId_entityType_version: key } });
           return { saved: toVersion(saved ?? { ...row, version }), isNew };
         },
-      ),
+      }),
 
     withdraw: (caller, entityType, { precondition, now }) =>
-      change(
+      change({
         caller,
         entityType,
-        (versions) => definitionBehind(versions, caller),
-        (tx, versions, stranded) =>
+        precondition,
+        nextOf: (versions) => definitionBehind(versions, caller),
+        work: (tx, versions, stranded) =>
           runOnce(tx, caller, async () => {
             const { tenantId, userId } = caller;
             const current = effectiveDefinition(versions, tenantId);
@@ -168,7 +206,7 @@ export function definitionStore(db: TenantDatabase<Tx>): DefinitionStore {
             await publishDefinitionChanged(tx, caller, row, true);
             return true;
           }),
-      ),
+      }),
   };
 }
 
@@ -185,21 +223,24 @@ function definitionBehind(versions: NewestVersions, caller: Caller): Pick<Defini
 }
 
 /**
- * How many entities are in states that a next definition does not have, by state. Entities are in states of the current
- * one, so that nothing is counted where it loses none; of a type that none defines, their owner may have moved them anywhere.
+ * The states in which entities may be that a next definition does not have: those that the current one loses. Of a type that
+ * none defines their owner may have moved them anywhere, which is null.
+ */
+const statesToCount = (
+  current: Pick<Definition, 'states'> | undefined,
+  next: Pick<Definition, 'states'>,
+): string[] | null => (current ? statesWithout(current.states, next) : null);
+
+/**
+ * How many entities are in states that a next definition does not have, by state.
  * @param since counts only entities that may have changed since this time
  */
 async function countStranded(
   tx: Tx,
-  tenantId: string,
-  versions: NewestVersions,
-  next: Pick<Definition, 'states'> | undefined,
+  governed: Governed,
+  next: Pick<Definition, 'states'>,
   since?: Date,
 ): Promise<ReadonlyMap<string, number>> {
-  if (!next) return new Map();
-  const current = effectiveDefinition(versions, tenantId)?.definition;
-  const states = current ? statesWithout(current.states, next) : null;
-  const governed = { tenantId, entityType: versions.entityType, states };
   const used = await (since ? countStatesEnteredSince(tx, governed, since) : countStatesInUse(tx, governed));
   return new Map(statesWithout(used.keys(), next).map((state) => [state, used.get(state)!]));
 }

@@ -4,7 +4,7 @@ import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { Prisma } from '../generated/client';
 
 /** Which entities of a type are counted: those that a definition of this tenant governs. */
-interface Governed {
+export interface Governed {
   tenantId: string;
   entityType: string;
   /** Without states, entities are counted in each that any is in. */
@@ -13,7 +13,7 @@ interface Governed {
 
 /**
  * How many entities are in each of some states, or wait for an approval to enter it. It reads all entities of the tenant, or
- * of all tenants.
+ * of all tenants, so that only who has a place for that may count.
  */
 export const countStatesInUse = (
   tx: Prisma.TransactionClient,
