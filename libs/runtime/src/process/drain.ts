@@ -1,6 +1,7 @@
 import type { RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inTime } from './in-time';
 
 const REQUESTS_MILLISECONDS_MAX = 25_000;
 
@@ -75,11 +76,10 @@ export class Drain {
 
   /** Takes no more connections, and resolves when the last request has its response. */
   async finish(server: Server): Promise<void> {
-    const late = pause(REQUESTS_MILLISECONDS_MAX, undefined, { ref: false }).then(() => {
+    await inTime(REQUESTS_MILLISECONDS_MAX, this.closeUnused(server), () => {
       server.close();
       server.closeAllConnections();
     });
-    await Promise.race([this.closeUnused(server), late]);
   }
 
   private async closeUnused(server: Server): Promise<void> {
