@@ -6,11 +6,12 @@ import fs, {
   readdirSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { findCredential, storeCredential, type StoredCredential } from './credentials';
+import { changeCredential, findCredential, storeCredential, type StoredCredential } from './credentials';
 
 let configuration: string;
 let file: string;
@@ -78,4 +79,32 @@ describe('stored credentials', () => {
       expect(statSync(file).mode & 0o777).toBe(0o600);
     },
   );
+
+  it('are changed by one program after the other, also after one that failed', async () => {
+    const first = Promise.withResolvers<void>();
+    const states: string[] = [];
+    const failing = changeCredential('http://a', async () => {
+      await first.promise;
+      states.push('first ends');
+      throw new Error('The issuer is away.');
+    });
+    const second = changeCredential('http://a', () => void states.push('second begins'));
+    await changeCredential('http://b', () => void states.push('of another platform'));
+    first.resolve();
+
+    await expect(failing).rejects.toThrow('The issuer is away.');
+    await second;
+    expect(states).toEqual(['of another platform', 'first ends', 'second begins']);
+    expect(readdirSync(dirname(file))).toEqual([]);
+  });
+
+  it('can be changed where a program was killed while it changed them', async () => {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(`${file}.lock`, '');
+    utimesSync(`${file}.lock`, 0, 0);
+
+    await changeCredential('http://a', () => storeCredential('http://a', credential('new')));
+
+    expect(findCredential('http://a')).toEqual(credential('new'));
+  });
 });

@@ -9,15 +9,21 @@ import { findCredential, storeCredential } from './credentials';
 import { ExitCode } from './exit-codes';
 import { addGlobalOptions, openSession } from './session';
 
+/** The same module as another program has it, which shares files only. */
+let openSessionElsewhere: typeof openSession;
+beforeAll(async () => {
+  await jest.isolateModulesAsync(async () => {
+    openSessionElsewhere = (await import('./session')).openSession;
+  });
+});
+
 const PLATFORM = 'http://platform.test';
 
 let configuration: string;
 let server: Server;
 let issuer: string;
-/** The refresh token that the issuer accepts; each is accepted once. */
+/** The refresh token that the issuer accepts; each is accepted once, and none after one that came a second time. */
 let accepted: string;
-/** What somebody else does before the issuer responds. */
-let meanwhile: () => void;
 let requested: number;
 
 const lasting = (seconds: number) => ({
@@ -27,7 +33,7 @@ const lasting = (seconds: number) => ({
 });
 
 beforeEach(async () => {
-  [requested, accepted, meanwhile] = [0, 'first', () => undefined];
+  [requested, accepted] = [0, 'first'];
   server = createServer(async (request, response) => {
     const respond = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -35,9 +41,9 @@ beforeEach(async () => {
       return respond(200, { issuer, token_endpoint: `${issuer}/token` });
     const given = new URLSearchParams(await text(request)).get('refresh_token');
     requested++;
-    meanwhile();
-    if (given !== accepted) return respond(400, { error: 'invalid_grant' });
-    accepted = `${accepted} again`;
+    const isAccepted = given === accepted;
+    accepted = isAccepted ? `${accepted} again` : '';
+    if (!isAccepted) return respond(400, { error: 'invalid_grant' });
     return respond(200, {
       access_token: 'new',
       token_type: 'bearer',
@@ -62,10 +68,10 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** The tokens of several requests of a command at the same moment. */
-async function tokensOf(count: number): Promise<(string | null)[]> {
+/** The tokens of several requests at the same moment, in as many commands as there are sessions. */
+async function tokensOf(count: number, open = [openSession]): Promise<(string | null)[]> {
   const command = addGlobalOptions(new Command()).parse([], { from: 'user' });
-  const session = openSession(command);
+  const sessions = open.map((openOne) => openOne(command));
   const reachIssuer = globalThis.fetch;
   const tokens: (string | null)[] = [];
   jest.spyOn(globalThis, 'fetch').mockImplementation(async (address, init) => {
@@ -73,7 +79,10 @@ async function tokensOf(count: number): Promise<(string | null)[]> {
     tokens.push(new Headers(init?.headers).get('authorization'));
     return Response.json({});
   });
-  await Promise.all(Array.from({ length: count }, () => session.gateway.getCaller()));
+  const requests = Array.from({ length: count }, (_, at) =>
+    sessions[at % sessions.length]!.gateway.getCaller(),
+  );
+  await Promise.all(requests);
   return tokens;
 }
 
@@ -85,13 +94,10 @@ describe('a sign-in that has expired', () => {
     expect(findCredential(PLATFORM)).toMatchObject({ accessToken: 'new', refreshToken: 'first again' });
   });
 
-  it('goes on with what another program got for the same refresh token', async () => {
-    meanwhile = () => {
-      accepted = 'of the other';
-      storeCredential(PLATFORM, { ...lasting(300), accessToken: 'of the other', refreshToken: accepted });
-    };
+  it('is renewed once for several commands, and none of them makes the issuer withdraw it', async () => {
+    expect(await tokensOf(4, [openSession, openSessionElsewhere])).toEqual(Array(4).fill('Bearer new'));
 
-    expect(await tokensOf(2)).toEqual(Array(2).fill('Bearer of the other'));
+    expect([requested, accepted]).toEqual([1, 'first again']);
   });
 
   it('is said to have expired where the issuer does not renew it', async () => {

@@ -1,6 +1,6 @@
 import { createPlatformClient } from '@plinth/sdk/client';
 import { Option, type Command } from 'commander';
-import { findCredential, storeCredential, type StoredCredential } from './credentials';
+import { changeCredential, findCredential, storeCredential, type StoredCredential } from './credentials';
 import { CommandError, ExitCode } from './exit-codes';
 import { gatewayClient, refresh } from './sign-in';
 import { Terminal } from './terminal';
@@ -50,32 +50,36 @@ const RENEW_BEFORE_MILLISECONDS = 30_000;
 async function currentToken(url: string): Promise<string> {
   const given = process.env['PLINTH_TOKEN'];
   if (given) return given;
-  const stored = findCredential(url);
-  if (stored === undefined)
-    throw new CommandError(
-      `Nobody is signed in at ${url}: \`plinth login\`, or set PLINTH_TOKEN.`,
-      ExitCode.NotAllowed,
-    );
+  const stored = findSignIn(url);
   if (isFresh(stored)) return stored.accessToken;
-  const renewal = renewals.get(url) ?? renew(url, stored).finally(() => renewals.delete(url));
+  const renewal = renewals.get(url) ?? renew(url).finally(() => renewals.delete(url));
   renewals.set(url, renewal);
   return renewal;
+}
+
+function findSignIn(url: string): StoredCredential {
+  const stored = findCredential(url);
+  if (stored) return stored;
+  throw new CommandError(
+    `Nobody is signed in at ${url}: \`plinth login\`, or set PLINTH_TOKEN.`,
+    ExitCode.NotAllowed,
+  );
 }
 
 const isFresh = ({ expiresAt }: StoredCredential): boolean =>
   expiresAt - RENEW_BEFORE_MILLISECONDS > Date.now();
 
-/** Those that run: many issuers accept a refresh token once, and take the second time for theft. */
+/** Those that run for the requests of this command. */
 const renewals = new Map<string, Promise<string>>();
 
-async function renew(url: string, expired: StoredCredential): Promise<string> {
-  const renewed = await refresh(expired);
-  if (renewed !== undefined) {
+/** Many issuers accept a refresh token once, take the second time for theft, and withdraw the sign-in: also of other programs. */
+const renew = (url: string): Promise<string> =>
+  changeCredential(url, async () => {
+    const stored = findSignIn(url);
+    if (isFresh(stored)) return stored.accessToken;
+    const renewed = await refresh(stored);
+    if (renewed === undefined)
+      throw new CommandError(`The sign-in at ${url} has expired: \`plinth login\`.`, ExitCode.NotAllowed);
     storeCredential(url, renewed);
     return renewed.accessToken;
-  }
-  // By another program, with the same refresh token.
-  const stored = findCredential(url);
-  if (stored && isFresh(stored)) return stored.accessToken;
-  throw new CommandError(`The sign-in at ${url} has expired: \`plinth login\`.`, ExitCode.NotAllowed);
-}
+  });

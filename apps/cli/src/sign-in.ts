@@ -61,24 +61,30 @@ export async function signInByDevice(url: string, options: DeviceSignIn): Promis
   throw new CommandError('The code has expired; sign in again.', ExitCode.NotAllowed);
 }
 
+/** Both requests of a renewal: other programs wait for it, and not for longer than that. */
+const RENEWAL_MILLISECONDS_MAX = 20_000;
+
 /** A new token for a credential that has expired; undefined where the issuer gives none. */
 export async function refresh(credential: StoredCredential): Promise<StoredCredential | undefined> {
   const { issuer, clientId, refreshToken } = credential;
   if (issuer === undefined || clientId === undefined || refreshToken === undefined) return undefined;
-  const server = await discover(issuer);
+  const options = { ...insecureFor(issuer), signal: AbortSignal.timeout(RENEWAL_MILLISECONDS_MAX) };
   const client = { client_id: clientId };
-  const response = await oauth.refreshTokenGrantRequest(
-    server,
-    client,
-    oauth.None(),
-    refreshToken,
-    insecureFor(issuer),
-  );
   try {
+    const server = await discover(issuer, options);
+    const response = await oauth.refreshTokenGrantRequest(
+      server,
+      client,
+      oauth.None(),
+      refreshToken,
+      options,
+    );
     const tokens = await oauth.processRefreshTokenResponse(server, client, response);
     return { ...credential, ...credentialOf(tokens) };
   } catch (error) {
     if (error instanceof oauth.ResponseBodyError) return undefined;
+    if (options.signal.aborted)
+      throw new CommandError(`The issuer ${issuer} does not respond.`, ExitCode.Unavailable);
     throw error;
   }
 }
@@ -104,9 +110,12 @@ const credentialOf = ({ access_token, refresh_token, expires_in }: oauth.TokenEn
   expiresAt: Date.now() + (expires_in ?? DEFAULT_LIFETIME_SECONDS) * 1_000,
 });
 
-async function discover(address: string): Promise<oauth.AuthorizationServer> {
+async function discover(
+  address: string,
+  options: oauth.DiscoveryRequestOptions = insecureFor(address),
+): Promise<oauth.AuthorizationServer> {
   const issuer = new URL(address);
-  const response = await oauth.discoveryRequest(issuer, insecureFor(address));
+  const response = await oauth.discoveryRequest(issuer, options);
   return oauth.processDiscoveryResponse(issuer, response);
 }
 

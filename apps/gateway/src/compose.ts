@@ -127,7 +127,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
             for (const [stream, apiKeyId] of eventStreams) if (apiKeyId === id) stream.destroy();
           },
         });
-  const drain = new Drain();
+  const drain = new Drain(config);
   const tenants = new Tenants(config.PLINTH_TENANTS);
   const consoleFolder = findWebFiles('console', config.CONSOLE_DIRECTORY);
   if (consoleFolder === undefined) log.warn('the console is not built; /console is not served');
@@ -217,7 +217,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
   const server = createPublicServer(drain.watch(listener), {
     headersMilliseconds: config.HEADERS_TIMEOUT_MILLISECONDS,
     idleMilliseconds: config.IDLE_TIMEOUT_MILLISECONDS,
-    keepAliveMilliseconds: config.KEEP_ALIVE_MILLISECONDS,
+    keepAlive: drain.keepAlive(config.KEEP_ALIVE_MILLISECONDS),
     connectionsMax: config.CONNECTIONS_MAX,
     connectionsPerAddressMax: config.TRUSTED_PROXIES > 0 ? Infinity : config.CONNECTIONS_PER_ADDRESS_MAX,
     publicUrl,
@@ -231,7 +231,7 @@ export async function compose(config: GatewayConfig, log: Log, overrides: Overri
     beginDraining: () => {
       health.drain();
       platform.drain();
-      drain.begin();
+      drain.begin(server);
     },
     finish: () => {
       // Their clients reconnect to another gateway.

@@ -227,7 +227,7 @@ export const GatewayConfig = z.object({
     'How long a connection may be idle in the middle of a request or response, such as an upload.',
   ),
   KEEP_ALIVE_MILLISECONDS: positiveInteger(65_000).describe(
-    'How long an unused connection is kept; longer than the load balancer keeps it.',
+    'How long an unused connection is kept; longer than the load balancer keeps it. Clients are told less where `DRAIN_SECONDS` is less.',
   ),
   BUFFERED_BYTES_MAX: positiveInteger(32 * 1024 * 1024).describe(
     'Bytes of bodies and responses that the process holds in memory at the same time.',

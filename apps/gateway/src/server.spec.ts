@@ -28,7 +28,7 @@ describe('the requests of one connection', () => {
   const settings = {
     headersMilliseconds: 10_000,
     idleMilliseconds: 10_000,
-    keepAliveMilliseconds: 10_000,
+    keepAlive: { keepAliveTimeout: 10_000 },
     connectionsMax: 10,
     connectionsPerAddressMax: 10,
     publicUrl: 'http://plinth.example',

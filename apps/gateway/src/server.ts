@@ -4,6 +4,7 @@ import {
   type IncomingMessage,
   type RequestListener,
   type Server,
+  type ServerOptions,
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
@@ -17,7 +18,8 @@ import { readTrace } from './trace';
 export interface ServerSettings {
   headersMilliseconds: number;
   idleMilliseconds: number;
-  keepAliveMilliseconds: number;
+  /** How long an unused connection is kept, and its client told that it is. */
+  keepAlive: Pick<ServerOptions, 'keepAliveTimeout' | 'keepAliveTimeoutBuffer'>;
   connectionsMax: number;
   connectionsPerAddressMax: number;
   publicUrl: string;
@@ -42,7 +44,7 @@ export function createPublicServer(handle: RequestListener, settings: ServerSett
       maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: settings.headersMilliseconds,
       requestTimeout: 0,
-      keepAliveTimeout: settings.keepAliveMilliseconds,
+      ...settings.keepAlive,
       connectionsCheckingInterval: timeoutsCheckedEvery(settings.headersMilliseconds),
       requireHostHeader: false,
       insecureHTTPParser: false,

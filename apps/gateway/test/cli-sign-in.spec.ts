@@ -59,10 +59,18 @@ describe('plinth login', () => {
     // A token that has expired is renewed, and the new one is kept.
     const stored = () => JSON.parse(readFileSync(file, 'utf8'));
     const first = stored();
-    writeFileSync(file, JSON.stringify({ ...first, expiresAt: 0 }));
+    const expire = () => writeFileSync(file, JSON.stringify({ ...stored(), expiresAt: 0 }));
+    expire();
     expect(await whoAmI()).toMatchObject({ userId: 'ada' });
     expect(stored()).toMatchObject({ issuer, clientId: 'plinth-cli' });
     expect(stored().accessToken).not.toBe(first.accessToken);
     expect(stored().expiresAt).toBeGreaterThan(Date.now());
+
+    // Two programs renew it once: this issuer withdraws a sign-in whose refresh token comes a second time.
+    expire();
+    const ada = { userId: 'ada' };
+    expect(await Promise.all([whoAmI(), whoAmI()])).toMatchObject([ada, ada]);
+    expire();
+    expect(await whoAmI()).toMatchObject(ada);
   });
 });

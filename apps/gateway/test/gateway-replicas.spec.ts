@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { Agent as Connections, request } from 'undici';
 import { post, postUntilDone, startGuardedService } from './guarded-service';
-import { closeAll, onCloseAll, sendJson, startUpstream } from './start-gateway';
+import { closeAll, onCloseAll, sendJson, startGateway, startUpstream } from './start-gateway';
 import { startGatewayProcess, type GatewayProcess } from './gateway-process';
 
 afterEach(closeAll);
@@ -138,6 +138,11 @@ describe('a gateway that gets SIGTERM', () => {
     expect(await stopped).toBe(0);
   });
 
+  it('has told clients to let go of a connection that they do not use, sooner than it does', async () => {
+    const { fetch } = await startGateway({}, { DRAIN_SECONDS: '5' });
+    expect((await fetch('/healthz', { as: null })).headers.get('keep-alive')).toBe('timeout=4');
+  });
+
   it('does not wait for event streams, which never end by themselves', async () => {
     const upstream = await startUpstream((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -157,8 +162,8 @@ describe('a gateway that gets SIGTERM', () => {
       sendJson(response, 200, []);
     });
     const start = () =>
-      // Longer than it takes on a busy machine to see that one is not ready any more.
-      startGatewayProcess({ things: upstream }, { DRAIN_SECONDS: '2', KEEP_ALIVE_MILLISECONDS: '5000' });
+      // Longer than it takes on a busy machine to see that one is not ready any more, and than clients keep connections.
+      startGatewayProcess({ things: upstream }, { DRAIN_SECONDS: '3', KEEP_ALIVE_MILLISECONDS: '5000' });
     let serving: GatewayProcess[] = await Promise.all([start(), start()]);
     const authorization = `Bearer ${await serving[0]!.token()}`;
     const agent = new Agent({ keepAlive: true });

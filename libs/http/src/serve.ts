@@ -59,12 +59,12 @@ export async function serveService(
   const refused = (scope: ShareScope) => shareUsedUp(scope, 'large messages');
   const grpc = await serveGrpc(config, grpcServices, { bytes, refused });
   onClose(grpc.close);
-  const drain = new Drain();
+  const drain = new Drain(config);
   const limits = {
     maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: HEADERS_MILLISECONDS_MAX,
     connectionsCheckingInterval: timeoutsCheckedEvery(HEADERS_MILLISECONDS_MAX),
-    keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    ...drain.keepAlive(KEEP_ALIVE_MILLISECONDS),
     // Uploads may take long; the gateway limits the time of requests from outside.
     requestTimeout: 0,
   };
@@ -74,7 +74,7 @@ export async function serveService(
   onClose(() => drain.finish(server));
   onClose(async () => {
     health.drain();
-    drain.begin();
+    drain.begin(server);
     await pause(drainSeconds(config) * 1000);
   });
   log.info({ http: port, grpc: grpc.port, admin: admin.port }, 'ready');

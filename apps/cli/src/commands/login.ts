@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { storeCredential } from '../credentials';
+import { changeCredential, storeCredential } from '../credentials';
 import { openSession } from '../session';
 import { signInByDevice, signInForDevelopment } from '../sign-in';
 
@@ -36,7 +36,7 @@ export function addLogin(program: Command): void {
             ...options,
             onCode: (address, code) => terminal.note(`Open ${address} and confirm the code ${code}.`),
           });
-      storeCredential(url, credential);
+      await changeCredential(url, () => storeCredential(url, credential));
       const { expiresAt } = credential;
       terminal.result(
         { url, expiresAt: new Date(expiresAt).toISOString() },
@@ -47,9 +47,9 @@ export function addLogin(program: Command): void {
   program
     .command('logout')
     .description('remove the stored credential of this platform')
-    .action((_options: object, command: Command) => {
+    .action(async (_options: object, command: Command) => {
       const { url, terminal } = openSession(command);
-      storeCredential(url, undefined);
+      await changeCredential(url, () => storeCredential(url, undefined));
       terminal.result({ url }, `Signed out at ${url}.`);
     });
 

@@ -1,3 +1,4 @@
+import { inTime } from '@plinth/runtime/process/in-time';
 import type { Log } from '@plinth/runtime/process/log';
 import type { Temporal } from '@plinth/runtime/temporal/temporal';
 import { unavailable } from '@plinth/kernel/problem';
@@ -104,16 +105,12 @@ export function jobStarter({
 
   return {
     async requireReady() {
-      let timer: NodeJS.Timeout | undefined;
-      const timeout = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new Error('Temporal did not respond.')), READY_MILLISECONDS_MAX);
-      });
       try {
-        await Promise.race([temporal.check(), timeout]);
+        await inTime(READY_MILLISECONDS_MAX, temporal.check(), () => {
+          throw new Error('Temporal did not respond.');
+        });
       } catch (error) {
         throw unavailable('The server for long-running work does not respond; try again.', error);
-      } finally {
-        clearTimeout(timer);
       }
     },
     startImport,

@@ -18,6 +18,7 @@ import {
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { z } from 'zod';
+import { inTime } from '../process/in-time';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import { isGenuine, signMessage } from './signed-message';
@@ -102,7 +103,7 @@ export async function connectMessaging(
   };
   // What fails then is mostly the closing of a connection that was lost meanwhile.
   open().catch((err: unknown) => log.error({ err }, 'the connection to NATS could not be used'));
-  await Promise.race([connecting, pause(startMilliseconds, undefined, { ref: false })]);
+  await inTime(startMilliseconds, connecting, () => undefined);
   return {
     get connection() {
       return requireOpened().connection;
@@ -123,7 +124,7 @@ export async function connectMessaging(
       const connection = opened?.connection;
       if (!connection) return;
       const drained = connection.drain().catch(() => undefined);
-      await Promise.race([drained, pause(drainMilliseconds, undefined, { ref: false })]);
+      await inTime(drainMilliseconds, drained, () => undefined);
       await connection.close();
     },
   };
@@ -181,11 +182,9 @@ const serverOf = ({ NATS_URL, NATS_USER, NATS_PASSWORD, NATS_CA }: MessagingConf
 
 /** While the connection is being restored a flush waits for it, so the wait has an end of its own. */
 async function requireResponse(connection: NatsConnection): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('NATS does not respond.')), CHECK_MILLISECONDS_MAX);
+  await inTime(CHECK_MILLISECONDS_MAX, connection.flush(), () => {
+    throw new Error('NATS does not respond.');
   });
-  await Promise.race([connection.flush(), late]).finally(() => clearTimeout(timer));
 }
 
 /**

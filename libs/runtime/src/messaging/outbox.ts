@@ -20,6 +20,7 @@ import type { EventEnvelope, EventType, PayloadOf } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { backgroundTask } from '../process/background-task';
 import { forPlatform } from '../process/current-work';
+import { inTime } from '../process/in-time';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import { PacedWork } from '../process/paced-work';
@@ -487,11 +488,7 @@ export function startOutboxRelay(
     close: async () => {
       const reconciled = reconciliation.close();
       await relay.close();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, LAST_PASSES_MILLISECONDS);
-      });
-      await Promise.race([forPlatform(takeLastPasses), late]).finally(() => clearTimeout(timer));
+      await inTime(LAST_PASSES_MILLISECONDS, forPlatform(takeLastPasses), () => undefined);
       await reconciled;
     },
   };

@@ -1,4 +1,5 @@
 import { forPlatform } from './current-work';
+import { inTime } from './in-time';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
 
@@ -81,17 +82,12 @@ export function backgroundTask(
       isClosed = true;
       clearInterval(timer);
       clearTimeout(retry);
-      if (running && !(await endsWithin(CLOSE_MILLISECONDS_MAX, running)))
-        log.warn({}, `${name} did not end in time; another process does what is left`);
+      if (running)
+        await inTime(CLOSE_MILLISECONDS_MAX, running, () =>
+          log.warn({}, `${name} did not end in time; another process does what is left`),
+        );
     },
   };
-}
-
-/** Whether work ends in time; it never throws. */
-async function endsWithin(millisecondsMax: number, work: Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), millisecondsMax);
-  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 }
 
 const sleep = (milliseconds: number): Promise<void> =>

@@ -210,7 +210,7 @@ export const processEnvironment = {
     .min(0)
     .optional()
     .describe(
-      'How long a stopping process goes on before it takes no more connections: 5 in production, else 0.',
+      'How long a stopping process goes on before it takes no more connections: 5 in production, else 0. Clients are told to keep unused ones for a second less.',
     ),
 };
 

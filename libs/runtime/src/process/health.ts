@@ -3,6 +3,7 @@ import { Problem } from '@plinth/kernel/problem';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { measureEventLoopLag } from './event-loop-lag';
 import { HEADERS_KEPT_MAX, HEADERS_MILLISECONDS_MAX, timeoutsCheckedEvery } from './http-head';
+import { inTime } from './in-time';
 import type { Close } from './lifecycle';
 import type { Log } from './log';
 
@@ -84,15 +85,11 @@ function messageOf(error: unknown): string {
 
 /** What is wrong with a part; undefined where it is usable. */
 async function causeOf(check: Check): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve('It does not respond in time.'), CHECK_MILLISECONDS_MAX);
-  });
   const checked = check().then(
     () => undefined,
     (error: unknown) => messageOf(error),
   );
-  return Promise.race([checked, late]).finally(() => clearTimeout(timer));
+  return inTime(CHECK_MILLISECONDS_MAX, checked, () => 'It does not respond in time.');
 }
 
 /** A registry of metrics with those of the process and its event loop in it. */

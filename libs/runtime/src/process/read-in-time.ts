@@ -1,3 +1,5 @@
+import { inTime } from './in-time';
+
 /** Less than any collector of metrics waits. */
 const MILLISECONDS_MAX = 2_000;
 
@@ -6,9 +8,6 @@ const MILLISECONDS_MAX = 2_000;
  * metrics of the process, which tell of that, would wait for it.
  */
 export async function readInTime<Result>(read: () => Promise<Result>): Promise<Result | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), MILLISECONDS_MAX);
-  });
-  return Promise.race([read().catch(() => undefined), late]).finally(() => clearTimeout(timer));
+  const orNothing = read().catch(() => undefined);
+  return inTime<Result | undefined>(MILLISECONDS_MAX, orNothing, () => undefined);
 }

@@ -19,6 +19,7 @@ import { SpanKind } from '@opentelemetry/api';
 import type { Registry } from 'prom-client';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { Problem, unavailable, type ProblemKind, type ProblemOptions } from '@plinth/kernel/problem';
+import { inTime } from '../process/in-time';
 import type { Close } from '../process/lifecycle';
 import { FairPlaces, measurePlaces } from '../process/fair-places';
 import type { Log } from '../process/log';
@@ -134,7 +135,7 @@ export async function serveGrpc(
     port,
     async close() {
       const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      await Promise.race([finished, pause(DEADLINE_MILLISECONDS, undefined, { ref: false })]);
+      await inTime(DEADLINE_MILLISECONDS, finished, () => undefined);
       // What lasts longer, such as the rows of a large export, is requested again from where it stopped.
       server.forceShutdown();
     },

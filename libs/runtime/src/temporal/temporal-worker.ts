@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { inTime } from '../process/in-time';
 import type { Close } from '../process/lifecycle';
 import type { Log } from '../process/log';
 import { temporalConnection, type TemporalConfig } from './temporal-connection';
@@ -46,7 +46,7 @@ export function runTemporalWorker(setup: TemporalWorkerSetup): Close {
           return;
         }
         setup.log.warn({ err: error }, 'Temporal does not respond; trying again');
-        await Promise.race([stop.promise, pause(RECONNECT_MILLISECONDS)]);
+        await inTime(RECONNECT_MILLISECONDS, stop.promise, () => undefined);
       }
     }
   };
