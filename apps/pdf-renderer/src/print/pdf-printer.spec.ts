@@ -132,6 +132,30 @@ describe('the browser of a printer', () => {
     expect(first.close).toHaveBeenCalled();
   });
 
+  it('prints nothing before the last document of the one it took over from: each may take all memory', async () => {
+    const begun: string[] = [];
+    const long = Promise.withResolvers<void>();
+    const { print } = startPrinter(
+      async () =>
+        aBrowser(async (html) => {
+          begun.push(html);
+          if (html === 'long') await long.promise;
+        }),
+      { documentsPerBrowser: 2 },
+    );
+    const first = print(ada, 'long');
+    await print(bob, 'short');
+    await jest.advanceTimersByTimeAsync(1);
+
+    const next = print(bob, 'next');
+    await jest.advanceTimersByTimeAsync(100);
+    expect(begun).toEqual(['long', 'short']);
+
+    long.resolve();
+    await Promise.all([first, next]);
+    expect(begun).toEqual(['long', 'short', 'next']);
+  });
+
   it('is left to others for as long as a tenant had it alone', async () => {
     const begun: string[] = [];
     const { print } = startPrinter(async () =>

@@ -10,7 +10,7 @@ import { browserNotFound, browserNotStarted, documentTooExpensive, tooManyDocume
 import type { Chromium } from './chromium';
 import { limitMemory, type MemoryWatch } from './browser-memory';
 import { printOptionsOf, type PageSetup } from './page-setup';
-import { PrintTurns } from './print-turns';
+import { endOrAbort, PrintTurns } from './print-turns';
 
 export interface PdfOptions {
   /** Documents printed at the same time. */
@@ -86,6 +86,8 @@ interface PrintBrowser {
   /** Begun while it prints: only then it may take more, and a watch wakes a process that rests. */
   memory: MemoryWatch;
   isRetired: boolean;
+  /** Settled once it is retired and its last document is printed. */
+  ended: PromiseWithResolvers<void>;
   /** Runs while it has nothing to print. */
   idle: NodeJS.Timeout | undefined;
   /** The browser that takes over from it. */
@@ -147,6 +149,7 @@ export function pdfPrinter(
       printing: 0,
       memory,
       isRetired: false,
+      ended: Promise.withResolvers(),
       idle: undefined,
       processesEnded: 0,
       fresh: [],
@@ -176,9 +179,16 @@ export function pdfPrinter(
       const starting = (current ??= startOrExplain());
       const started = await starting.catch(() => undefined);
       if (started?.isRetired === false) return started;
+      // Each may take all the memory there is for a browser.
+      await started?.ended.promise;
       if (current === starting) current = started?.successor;
       if (!started) return starting;
     }
+  };
+
+  const end = ({ browser, ended }: PrintBrowser): void => {
+    ended.resolve();
+    void closeBrowser(browser);
   };
 
   /** Takes a browser out of service; it is closed when its last document is printed. */
@@ -186,7 +196,7 @@ export function pdfPrinter(
     if (old.isRetired) return;
     old.isRetired = true;
     clearTimeout(old.idle);
-    if (old.printing === 0) void closeBrowser(old.browser);
+    if (old.printing === 0) end(old);
   };
 
   /** Retires a browser that crashed or hangs. */
@@ -198,12 +208,12 @@ export function pdfPrinter(
   /** Has a browser wait for the next document, for a while. */
   const rest = (printBrowser: PrintBrowser): void => {
     printBrowser.memory.end();
-    if (printBrowser.isRetired) return void closeBrowser(printBrowser.browser);
+    if (printBrowser.isRetired) return end(printBrowser);
     const { idleMilliseconds = IDLE_MILLISECONDS } = options;
     printBrowser.idle = setTimeout(() => retire(printBrowser), idleMilliseconds).unref();
   };
 
-  /** Has a browser print on until another one is ready, so that no document waits for its start. */
+  /** Has a browser print on until another one is ready, so that no document waits for its start; then for its last document only. */
   const replace = async (old: PrintBrowser): Promise<void> => {
     if (old.successor) return;
     old.successor = startOrExplain();
@@ -302,7 +312,7 @@ export function pdfPrinter(
     signal: AbortSignal,
   ): Promise<Buffer> => {
     const attempt = async () => {
-      const printBrowser = await currentBrowser();
+      const printBrowser = await endOrAbort(currentBrowser(), signal);
       signal.throwIfAborted();
       return printOn(printBrowser, tenantId, html, page, signal);
     };
