@@ -176,4 +176,31 @@ describe('the browser of a printer', () => {
     await jest.advanceTimersByTimeAsync(500);
     expect(await next).toBe('a PDF');
   });
+
+  it('is left to others between two documents of a tenant that have to be printed alone', async () => {
+    const begun: string[] = [];
+    const secondBegunAlone = Promise.withResolvers<void>();
+    const { print } = startPrinter(async () =>
+      aBrowser(async (html) => {
+        if (html === 'large 2' && begun.includes(html)) secondBegunAlone.resolve();
+        begun.push(html);
+        if (!html.startsWith('large')) return;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        throw new Error('Page crashed!');
+      }),
+    );
+    const large = Promise.allSettled([print(ada, 'large 1'), print(ada, 'large 2')]);
+    await jest.advanceTimersByTimeAsync(300);
+    const next = print(ada, 'next');
+    const small = print(bob, 'small');
+    await jest.advanceTimersByTimeAsync(100);
+    expect(begun).toEqual(['large 1', 'large 2', 'large 1', 'small']);
+    expect(await small).toBe('a PDF');
+
+    await secondBegunAlone.promise;
+    await jest.advanceTimersByTimeAsync(200);
+    await large;
+    expect(await next).toBe('a PDF');
+    expect(begun).toEqual(['large 1', 'large 2', 'large 1', 'small', 'large 2', 'next']);
+  });
 });

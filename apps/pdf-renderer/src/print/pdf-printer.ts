@@ -122,6 +122,8 @@ export function pdfPrinter(
   });
 
   const turns = new PrintTurns();
+  /** Settled when a tenant may have the printer alone again. */
+  const restsOfAlone = new Map<string, Promise<unknown>>();
 
   const browsers = new Counter({
     name: 'plinth_pdf_browsers_total',
@@ -305,6 +307,25 @@ export function pdfPrinter(
     }
   };
 
+  /** Documents of a tenant are printed alone one by one, each when others have printed for as long as they waited for the last. */
+  const printAloneInTurn = (
+    tenantId: string,
+    html: string,
+    page: PageSetup,
+    signal: AbortSignal,
+  ): Promise<Buffer> => {
+    const former = restsOfAlone.get(tenantId) ?? Promise.resolve();
+    const printed = endOrAbort(former, signal).then(() =>
+      turns.alone(signal, () => printAlone(tenantId, html, page, signal)),
+    );
+    const rested = Promise.allSettled([former, printed]).then(() => places.rested(tenantId));
+    restsOfAlone.set(tenantId, rested);
+    void rested.then(() => {
+      if (restsOfAlone.get(tenantId) === rested) restsOfAlone.delete(tenantId);
+    });
+    return printed;
+  };
+
   const print = async (
     { tenantId }: ShareOwner,
     html: string,
@@ -321,7 +342,7 @@ export function pdfPrinter(
         if (!mayBeTriedAgain(error, signal)) throw error;
         // What ended it may be the memory of other documents, or a browser that crashed over one of them.
         log.warn({ err: error }, 'printing a document failed; will try once more, alone');
-        return turns.alone(signal, () => printAlone(tenantId, html, page, signal));
+        return printAloneInTurn(tenantId, html, page, signal);
       });
     } catch (error) {
       if (error instanceof Problem || signal.aborted) throw error;
