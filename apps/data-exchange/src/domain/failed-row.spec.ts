@@ -1,6 +1,9 @@
 import { rowMessage } from '@plinth/exchange/row-message';
 import { Localizer } from './failed-row';
 
+/** Each number that is written reads this property. */
+const numberFormat = Intl.NumberFormat.prototype as { readonly format: unknown };
+
 const unknown = (value: string) => ({
   column: 'Company',
   value,
@@ -27,7 +30,7 @@ describe('the message of an error of a row', () => {
   });
 
   it('is in English, and no number of it is made, where a plural says its number over and over', () => {
-    const numbers = jest.spyOn(Intl.NumberFormat.prototype, 'format', 'get');
+    const numbers = jest.spyOn(numberFormat, 'format', 'get');
     const plural = `{1, plural, other {${'#'.repeat(3_900)}}}`;
     expect(saying(plural, '1e308')).toBe('Company "1e308" is not known.');
     expect(numbers).not.toHaveBeenCalled();
@@ -35,7 +38,7 @@ describe('the message of an error of a row', () => {
   });
 
   it('takes of its room also what is too long, so that little is made in vain', () => {
-    const numbers = jest.spyOn(Intl.NumberFormat.prototype, 'format', 'get');
+    const numbers = jest.spyOn(numberFormat, 'format', 'get');
     const localizer = new Localizer(
       { culture: 'fr', byKey: { 'rowErrors.unknownReference': `{1, plural, other {${'#'.repeat(18)}}}` } },
       100_000,
