@@ -177,6 +177,15 @@ describe('the browser of a printer', () => {
     expect(await next).toBe('a PDF');
   });
 
+  it('is not tried alone with a document whose margins leave nothing of its pages', async () => {
+    const written = jest.fn(async () => {
+      throw new Error('Protocol error (Page.printToPDF): invalid print parameters: content area is empty');
+    });
+    const { print } = startPrinter(async () => aBrowser(written));
+    await expect(print(ada)).rejects.toMatchObject({ slug: 'template-too-expensive' });
+    expect(written).toHaveBeenCalledTimes(1);
+  });
+
   it('is left to others between two documents of a tenant that have to be printed alone', async () => {
     const begun: string[] = [];
     const secondBegunAlone = Promise.withResolvers<void>();

@@ -381,7 +381,11 @@ export function pdfPrinter(
 
 /** Whether something else than the document may have ended it. */
 const mayBeTriedAgain = (error: unknown, signal: AbortSignal): boolean =>
-  !(error instanceof Problem || isTimeout(error) || signal.aborted);
+  !(error instanceof Problem || isTimeout(error) || isRefusedPage(error) || signal.aborted);
+
+/** What Chromium says of margins that leave nothing of a page, and of pages that cannot be. */
+const isRefusedPage = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('invalid print parameters');
 
 /** Puppeteer throws a TimeoutError of its own. */
 const isTimeout = (error: unknown): boolean =>
