@@ -10,6 +10,10 @@ const memoryUsed = (): number => {
   return process.memoryUsage().heapUsed;
 };
 
+interface WithHourCycles {
+  getHourCycles(): string[];
+}
+
 const rows = '{count, plural, =0 {no rows} one {# row} other {# rows}}';
 const lignes = '{count, plural, =0 {aucune ligne} one {# ligne} other {# lignes}}';
 
@@ -113,5 +117,12 @@ describe('messagePlaceholders', () => {
       new Set(['a', 'b', 'c', '0']),
     );
     expect(messagePlaceholders('{0:N2}')).toBeUndefined();
+  });
+
+  it('asks a culture once how it counts hours, however many of them a text has', () => {
+    const asked = jest.spyOn(Intl.Locale.prototype as unknown as WithHourCycles, 'getHourCycles');
+    expect(messagePlaceholders(`{0, date, ::${'jm'.repeat(1_990)}}`)).toEqual(new Set(['0']));
+    expect(asked).toHaveBeenCalledTimes(1);
+    asked.mockRestore();
   });
 });

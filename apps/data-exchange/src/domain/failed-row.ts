@@ -58,8 +58,12 @@ export const REPORT_MESSAGES_LENGTH_MAX = 4 * 1024 * 1024;
 
 /** A tenant's text that says a value over and over makes a report as large as it likes; beyond this it is in English. */
 const MESSAGE_LENGTH_MAX = 5_000;
-/** To find that out, a report of a thousand rows would take seconds: a text with more placeholders is not even filled. */
+/**
+ * To find that out, a report of a thousand rows would take seconds: a text with more is not even filled. The `#` of a plural is
+ * filled like a placeholder.
+ */
 const PLACEHOLDERS_MAX = 20;
+const PLACEHOLDER = /[{#]/g;
 
 /** Data owners name properties; a person who corrects a file knows its columns. */
 export const withFileColumns = (
@@ -98,18 +102,21 @@ export class Localizer {
     const values = [column ?? '', ...text.args];
     const localized = byKey[`rowErrors.${text.key}`];
     const isFilled =
-      localized !== undefined && this.room > 0 && localized.split('{').length - 1 <= PLACEHOLDERS_MAX;
+      localized !== undefined &&
+      this.room > 0 &&
+      (localized.match(PLACEHOLDER)?.length ?? 0) <= PLACEHOLDERS_MAX;
     const formatted = isFilled ? formatMessage(localized, values, { culture }) : undefined;
-    if (formatted !== undefined && formatted.length <= MESSAGE_LENGTH_MAX && this.takeRoom(formatted))
-      return formatted;
+    if (formatted !== undefined && this.takeRoom(formatted)) return formatted;
     // An owner of a later version may have messages that are not known here.
     const english: string | undefined = rowMessages[text.key];
     return english === undefined ? message : formatMessage(english, values, { culture: 'en' });
   }
 
+  /** One that is too long takes room as well: it was made, and so would be the next ones. */
   private takeRoom(message: string): boolean {
-    this.room -= 2 * JSON.stringify(message).length;
-    return this.room >= 0;
+    const isTooLong = message.length > MESSAGE_LENGTH_MAX;
+    this.room -= 2 * (isTooLong ? message.length : JSON.stringify(message).length);
+    return !isTooLong && this.room >= 0;
   }
 }
 

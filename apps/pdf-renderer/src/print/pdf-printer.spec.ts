@@ -132,6 +132,30 @@ describe('the browser of a printer', () => {
     expect(first.close).toHaveBeenCalled();
   });
 
+  it('prints nothing before the last document of the one it took over from: each may take all memory', async () => {
+    const begun: string[] = [];
+    const long = Promise.withResolvers<void>();
+    const { print } = startPrinter(
+      async () =>
+        aBrowser(async (html) => {
+          begun.push(html);
+          if (html === 'long') await long.promise;
+        }),
+      { documentsPerBrowser: 2 },
+    );
+    const first = print(ada, 'long');
+    await print(bob, 'short');
+    await jest.advanceTimersByTimeAsync(1);
+
+    const next = print(bob, 'next');
+    await jest.advanceTimersByTimeAsync(100);
+    expect(begun).toEqual(['long', 'short']);
+
+    long.resolve();
+    await Promise.all([first, next]);
+    expect(begun).toEqual(['long', 'short', 'next']);
+  });
+
   it('is left to others for as long as a tenant had it alone', async () => {
     const begun: string[] = [];
     const { print } = startPrinter(async () =>
@@ -151,5 +175,41 @@ describe('the browser of a printer', () => {
     expect(begun).toEqual(['large', 'large', 'of another']);
     await jest.advanceTimersByTimeAsync(500);
     expect(await next).toBe('a PDF');
+  });
+
+  it('is not tried alone with a document whose margins leave nothing of its pages', async () => {
+    const written = jest.fn(async () => {
+      throw new Error('Protocol error (Page.printToPDF): invalid print parameters: content area is empty');
+    });
+    const { print } = startPrinter(async () => aBrowser(written));
+    await expect(print(ada)).rejects.toMatchObject({ slug: 'template-too-expensive' });
+    expect(written).toHaveBeenCalledTimes(1);
+  });
+
+  it('is left to others between two documents of a tenant that have to be printed alone', async () => {
+    const begun: string[] = [];
+    const secondBegunAlone = Promise.withResolvers<void>();
+    const { print } = startPrinter(async () =>
+      aBrowser(async (html) => {
+        if (html === 'large 2' && begun.includes(html)) secondBegunAlone.resolve();
+        begun.push(html);
+        if (!html.startsWith('large')) return;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        throw new Error('Page crashed!');
+      }),
+    );
+    const large = Promise.allSettled([print(ada, 'large 1'), print(ada, 'large 2')]);
+    await jest.advanceTimersByTimeAsync(300);
+    const next = print(ada, 'next');
+    const small = print(bob, 'small');
+    await jest.advanceTimersByTimeAsync(100);
+    expect(begun).toEqual(['large 1', 'large 2', 'large 1', 'small']);
+    expect(await small).toBe('a PDF');
+
+    await secondBegunAlone.promise;
+    await jest.advanceTimersByTimeAsync(200);
+    await large;
+    expect(await next).toBe('a PDF');
+    expect(begun).toEqual(['large 1', 'large 2', 'large 1', 'small', 'large 2', 'next']);
   });
 });

@@ -10,7 +10,7 @@ import { browserNotFound, browserNotStarted, documentTooExpensive, tooManyDocume
 import type { Chromium } from './chromium';
 import { limitMemory, type MemoryWatch } from './browser-memory';
 import { printOptionsOf, type PageSetup } from './page-setup';
-import { PrintTurns } from './print-turns';
+import { endOrAbort, PrintTurns } from './print-turns';
 
 export interface PdfOptions {
   /** Documents printed at the same time. */
@@ -86,6 +86,8 @@ interface PrintBrowser {
   /** Begun while it prints: only then it may take more, and a watch wakes a process that rests. */
   memory: MemoryWatch;
   isRetired: boolean;
+  /** Settled once it is retired and its last document is printed. */
+  ended: PromiseWithResolvers<void>;
   /** Runs while it has nothing to print. */
   idle: NodeJS.Timeout | undefined;
   /** The browser that takes over from it. */
@@ -120,6 +122,8 @@ export function pdfPrinter(
   });
 
   const turns = new PrintTurns();
+  /** Settled when a tenant may have the printer alone again. */
+  const restsOfAlone = new Map<string, Promise<unknown>>();
 
   const browsers = new Counter({
     name: 'plinth_pdf_browsers_total',
@@ -147,6 +151,7 @@ export function pdfPrinter(
       printing: 0,
       memory,
       isRetired: false,
+      ended: Promise.withResolvers(),
       idle: undefined,
       processesEnded: 0,
       fresh: [],
@@ -176,9 +181,16 @@ export function pdfPrinter(
       const starting = (current ??= startOrExplain());
       const started = await starting.catch(() => undefined);
       if (started?.isRetired === false) return started;
+      // Each may take all the memory there is for a browser.
+      await started?.ended.promise;
       if (current === starting) current = started?.successor;
       if (!started) return starting;
     }
+  };
+
+  const end = ({ browser, ended }: PrintBrowser): void => {
+    ended.resolve();
+    void closeBrowser(browser);
   };
 
   /** Takes a browser out of service; it is closed when its last document is printed. */
@@ -186,7 +198,7 @@ export function pdfPrinter(
     if (old.isRetired) return;
     old.isRetired = true;
     clearTimeout(old.idle);
-    if (old.printing === 0) void closeBrowser(old.browser);
+    if (old.printing === 0) end(old);
   };
 
   /** Retires a browser that crashed or hangs. */
@@ -198,12 +210,12 @@ export function pdfPrinter(
   /** Has a browser wait for the next document, for a while. */
   const rest = (printBrowser: PrintBrowser): void => {
     printBrowser.memory.end();
-    if (printBrowser.isRetired) return void closeBrowser(printBrowser.browser);
+    if (printBrowser.isRetired) return end(printBrowser);
     const { idleMilliseconds = IDLE_MILLISECONDS } = options;
     printBrowser.idle = setTimeout(() => retire(printBrowser), idleMilliseconds).unref();
   };
 
-  /** Has a browser print on until another one is ready, so that no document waits for its start. */
+  /** Has a browser print on until another one is ready, so that no document waits for its start; then for its last document only. */
   const replace = async (old: PrintBrowser): Promise<void> => {
     if (old.successor) return;
     old.successor = startOrExplain();
@@ -295,6 +307,25 @@ export function pdfPrinter(
     }
   };
 
+  /** Documents of a tenant are printed alone one by one, each when others have printed for as long as they waited for the last. */
+  const printAloneInTurn = (
+    tenantId: string,
+    html: string,
+    page: PageSetup,
+    signal: AbortSignal,
+  ): Promise<Buffer> => {
+    const former = restsOfAlone.get(tenantId) ?? Promise.resolve();
+    const printed = endOrAbort(former, signal).then(() =>
+      turns.alone(signal, () => printAlone(tenantId, html, page, signal)),
+    );
+    const rested = Promise.allSettled([former, printed]).then(() => places.rested(tenantId));
+    restsOfAlone.set(tenantId, rested);
+    void rested.then(() => {
+      if (restsOfAlone.get(tenantId) === rested) restsOfAlone.delete(tenantId);
+    });
+    return printed;
+  };
+
   const print = async (
     { tenantId }: ShareOwner,
     html: string,
@@ -302,7 +333,7 @@ export function pdfPrinter(
     signal: AbortSignal,
   ): Promise<Buffer> => {
     const attempt = async () => {
-      const printBrowser = await currentBrowser();
+      const printBrowser = await endOrAbort(currentBrowser(), signal);
       signal.throwIfAborted();
       return printOn(printBrowser, tenantId, html, page, signal);
     };
@@ -311,7 +342,7 @@ export function pdfPrinter(
         if (!mayBeTriedAgain(error, signal)) throw error;
         // What ended it may be the memory of other documents, or a browser that crashed over one of them.
         log.warn({ err: error }, 'printing a document failed; will try once more, alone');
-        return turns.alone(signal, () => printAlone(tenantId, html, page, signal));
+        return printAloneInTurn(tenantId, html, page, signal);
       });
     } catch (error) {
       if (error instanceof Problem || signal.aborted) throw error;
@@ -350,7 +381,11 @@ export function pdfPrinter(
 
 /** Whether something else than the document may have ended it. */
 const mayBeTriedAgain = (error: unknown, signal: AbortSignal): boolean =>
-  !(error instanceof Problem || isTimeout(error) || signal.aborted);
+  !(error instanceof Problem || isTimeout(error) || isRefusedPage(error) || signal.aborted);
+
+/** What Chromium says of margins that leave nothing of a page, and of pages that cannot be. */
+const isRefusedPage = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('invalid print parameters');
 
 /** Puppeteer throws a TimeoutError of its own. */
 const isTimeout = (error: unknown): boolean =>

@@ -34,13 +34,14 @@ export class PrintTurns {
   }
 }
 
-async function endOrAbort(before: Promise<unknown>, signal: AbortSignal): Promise<void> {
+/** Waits for something. @throws the reason of the signal, where that comes before, and what it throws */
+export async function endOrAbort<Result>(before: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = (): void => reject(signal.reason);
   if (signal.aborted) giveUp();
   signal.addEventListener('abort', giveUp, { once: true });
   try {
-    await Promise.race([before, aborted]);
+    return await Promise.race([before, aborted]);
   } finally {
     signal.removeEventListener('abort', giveUp);
   }

@@ -147,6 +147,11 @@ export class FairPlaces {
     });
   }
 
+  /** Settles when a tenant may take places again. */
+  async rested(tenantId: string): Promise<void> {
+    await this.rests.get(tenantId);
+  }
+
   /**
    * Whether somebody waits who would have more right to a place of this owner: of the same tenant, of one who works in
    * fewer, or whoever could take it once it is free. A tenant that has all it may have waits for nobody else's.
