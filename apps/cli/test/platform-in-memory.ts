@@ -57,12 +57,13 @@ export async function runCommand(add: (program: Command) => void, words: string[
 }
 
 function responseOf({ status, body, etag }: Reply): Response {
-  const isEvents = typeof body === 'string';
+  const isText = typeof body === 'string';
+  const textType = isText && body.startsWith('event: ') ? 'text/event-stream' : 'text/csv';
   const type = (status ?? 200) >= 400 ? 'application/problem+json' : 'application/json';
-  return new Response(body === undefined ? null : isEvents ? body : JSON.stringify(body), {
+  return new Response(body === undefined ? null : isText ? body : JSON.stringify(body), {
     status: status ?? (body === undefined ? 204 : 200),
     headers: {
-      'content-type': isEvents ? 'text/event-stream' : type,
+      'content-type': isText ? textType : type,
       ...(etag === undefined ? {} : { etag }),
     },
   });

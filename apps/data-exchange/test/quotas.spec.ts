@@ -2,7 +2,10 @@ import { request } from 'node:http';
 import type { Caller } from '@plinth/kernel/caller';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
+import { importInSingleTransaction } from '../src/app/import-in-single-transaction';
+import { importRange } from '../src/app/import-range';
 import { runExport } from '../src/app/run-export';
+import { splitIntoRanges } from '../src/app/split-into-ranges';
 import { saveMapping } from '../src/store/mapping-store';
 import { tenantUsageStore } from '../src/store/tenant-usage-store';
 import {
@@ -15,6 +18,7 @@ import {
 } from './start-data-exchange';
 
 const BYTES_MAX = 3_000_000;
+const KEPT_BYTES_MAX = 200_000;
 
 /** Sends so much of a file, and then neither more nor the end. */
 function unendedUpload(exchange: DataExchange, caller: Caller, bytes: number) {
@@ -59,7 +63,11 @@ describe('what a tenant has stored and running', () => {
   beforeAll(async () => {
     exchange = await startDataExchange({
       worker: false,
-      environment: { EXCHANGE_TENANT_BYTES_MAX: String(BYTES_MAX), EXCHANGE_TENANT_JOBS_MAX: '2' },
+      environment: {
+        EXCHANGE_TENANT_BYTES_MAX: String(BYTES_MAX),
+        EXCHANGE_TENANT_KEPT_BYTES_MAX: String(KEPT_BYTES_MAX),
+        EXCHANGE_TENANT_JOBS_MAX: '2',
+      },
     });
   });
   afterAll(() => exchange.close());
@@ -142,6 +150,38 @@ describe('what a tenant has stored and running', () => {
     expect(ended).toMatchObject({ status: 'Failed', errorMessage: expect.stringContaining('no room') });
   });
 
+  it.each([
+    ['all rows or none', 'abort'],
+    ['what can be imported', 'continue'],
+  ])(
+    'has a quota of failed rows, which holds for imports that executed before: %s',
+    async (_what, onError) => {
+      const caller = aCaller();
+      const { tenantId } = caller;
+      const file = `code,title\n${',-\n'.repeat(12_000)}`;
+      const ids = [await mappedImport(exchange, caller, file), await mappedImport(exchange, caller, file)];
+      for (const id of ids)
+        expect((await exchange.as(caller).post(`/imports/${id}/execute`, { onError })).status).toBe(202);
+      const { signal } = new AbortController();
+      const range = { range: 0, keysFirst: false };
+      const run = async (jobId: string) => {
+        if (onError === 'abort') return importInSingleTransaction(exchange, tenantId, jobId, signal);
+        await splitIntoRanges(exchange, tenantId, jobId, signal);
+        return importRange(exchange, { tenantId, jobId, ...range }, signal);
+      };
+
+      const [first] = await Promise.allSettled([run(ids[0]!)]);
+      const [second] = await Promise.allSettled([run(ids[1]!)]);
+
+      expect(first.status).toBe(onError === 'abort' ? 'fulfilled' : 'rejected');
+      expect(second).toMatchObject({
+        reason: { detail: expect.stringContaining('no room for failed rows') },
+      });
+      expect(await Promise.all(ids.map((id) => storedRows(exchange, caller, id)))).toEqual([4_000, 0]);
+      expect(await exchange.imports.get(tenantId, ids[1]!)).toMatchObject({ totalRows: 0, failedBytes: 0 });
+    },
+  );
+
   it('has a quota of jobs, which holds when many are started at once', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
@@ -189,7 +229,6 @@ describe('what a tenant has stored and running', () => {
 });
 
 describe('what a tenant keeps of its jobs', () => {
-  const KEPT_BYTES_MAX = 200_000;
   let exchange: DataExchange;
   beforeAll(async () => {
     exchange = await startDataExchange({
@@ -213,7 +252,8 @@ describe('what a tenant keeps of its jobs', () => {
       errorMessage: expect.stringContaining('More rows failed'),
     });
     expect(report.failedRows).toBeLessThan(fileBytes / 3 - 1);
-    expect(await storedRows(exchange, caller, jobId)).toBe(report.failedRows);
+    // Of the first batch, which did not know that it would be so much.
+    expect(await storedRows(exchange, caller, jobId)).toBe(3_999);
     // Others have room, and rows that do not fail need none.
     expect((await importFile(exchange, aCaller(), 'code,title\nA,a\n,b\n')).report.failedRows).toBe(1);
   });
@@ -225,14 +265,14 @@ describe('what a tenant keeps of its jobs', () => {
     const { report } = await importFile(
       exchange,
       caller,
-      `code,title\nA,a\n${',-\n'.repeat(3_999)}${stored}`,
+      `code,title\nA,a\n${',-\n'.repeat(4_000)}${stored}`,
     );
 
-    expect(report).toMatchObject({ finalStatus: 'Failed', failedRows: 3_999 });
+    expect(report).toMatchObject({ finalStatus: 'Failed', failedRows: 4_000 });
     expect(await exchange.shop.rows(caller.tenantId)).toHaveLength(report.insertedRows);
   });
 
-  it('refuses more files, exports and mappings while the quota is used up', async () => {
+  it('refuses more files, exports, mappings and imports while the quota is used up', async () => {
     const caller = aCaller();
     const http = exchange.as(caller);
     const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
@@ -256,6 +296,9 @@ describe('what a tenant keeps of its jobs', () => {
     }
     const { suggestions: mappings } = preview;
     expect((await http.put(`/imports/${job.id}/mappings`, { mappings })).status).toBe(204);
+    exchange.kept.recordWritten(caller.tenantId, 1_000);
+    const executed = await http.post(`/imports/${job.id}/execute`);
+    expect([executed.status, executed.body.quota?.name]).toEqual([429, 'exchange-kept-bytes']);
   });
 
   it('has room for the retry of an export that took the last of it', async () => {

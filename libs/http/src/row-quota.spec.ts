@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { RowQuota } from './row-quota';
 
 /** A quota of a table that stands for the database. */
-function aQuota(limit: number, rows: number) {
+function aQuota(limit: number, rows: number, options: { countedMillisecondsMax?: number } = {}) {
   const table = { rows, counts: 0, isAway: false, millisecondsOfCount: 0, counted: Promise.resolve() };
   const time = { now: 0 };
   const $queryRawUnsafe = async () => {
@@ -26,6 +26,7 @@ function aQuota(limit: number, rows: number) {
     metrics,
     limit,
     ...names,
+    ...options,
     now: () => time.now,
   });
   /** Writes, and lets what that began in the background end. */
@@ -91,6 +92,24 @@ describe('a quota of rows', () => {
     time.now += 60_000;
     expect(await write(1_000)).toBe('written');
     expect(await write()).not.toBe('written');
+  });
+
+  it('learns what others wrote who ask nobody, once its count is older than it may be', async () => {
+    const { table, time, write } = aQuota(1_000_000, 10, { countedMillisecondsMax: 300_000 });
+    await write();
+    table.rows = 1_000_000;
+    time.now += 300_000;
+    expect(await write()).toBe('written');
+    time.now += 1;
+    expect(await write()).toBe('written');
+    expect(await write()).not.toBe('written');
+  });
+
+  it('knows what was written without room, and takes nothing beside it', async () => {
+    const { quota, write } = aQuota(100, 10);
+    await write();
+    quota.recordWritten('one', 500);
+    expect(await write()).toMatchObject({ options: { extensions: { quota: { used: 511 } } } });
   });
 
   it('is for each tenant', async () => {

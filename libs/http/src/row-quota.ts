@@ -35,6 +35,8 @@ interface RowQuotaDeps {
   measure?: string;
   /** How many may be added before the first count, where a tenth of the limit is less: what one request adds; 1,000 rows. */
   uncountedMin?: number;
+  /** How old a count may be where requests are asked for room that others write, such as workers; any age without it. */
+  countedMillisecondsMax?: number;
   /** An update adds a row too, as to a history. */
   updatesTakeRoom?: boolean;
   now?: () => number;
@@ -48,6 +50,7 @@ interface Usage {
   /** How many of these by transactions that have not ended. */
   uncommitted: number;
   isCounted: boolean;
+  countedAt: number;
   countableAt: number;
 }
 
@@ -92,6 +95,11 @@ export class RowQuota {
     const { quota, what, limit } = this.deps;
     const { counted, added } = this.usageOf(tenantId);
     return quotaExceeded({ quota, what, limit, used: counted + added });
+  }
+
+  /** Takes room for rows that are written already, whether or not there is so much. */
+  recordWritten(tenantId: string, rows: number): void {
+    this.add(this.usageOf(tenantId), rows);
   }
 
   /** Gives back the room for rows that turned out not to be added; within the transaction that took it, or after it. */
@@ -142,7 +150,10 @@ export class RowQuota {
     const isUnknown = this.isUnknown(usage, rows);
     const isTaken = hasRoom && !isUnknown && taken > 0;
     if (isTaken) this.add(usage, taken);
-    const isOutdated = !usage.isCounted || usage.added >= Math.max(ADDED_ROWS_MIN, room / 10);
+    const isOutdated =
+      !usage.isCounted ||
+      usage.added >= Math.max(ADDED_ROWS_MIN, room / 10) ||
+      this.now() - usage.countedAt > (this.deps.countedMillisecondsMax ?? Infinity);
     // A count that runs beside the transaction would not find its rows.
     if (isOutdated && isTaken) onCommit(() => this.count(tenantId, usage));
     else if (isOutdated || !hasRoom) this.count(tenantId, usage);
@@ -170,7 +181,7 @@ export class RowQuota {
   private usageOf(tenantId: string): Usage {
     let usage = this.usages.get(tenantId);
     if (!usage) {
-      usage = { counted: 0, added: 0, uncommitted: 0, isCounted: false, countableAt: 0 };
+      usage = { counted: 0, added: 0, uncommitted: 0, isCounted: false, countedAt: 0, countableAt: 0 };
       this.usages.set(tenantId, usage);
     }
     return usage;
@@ -203,6 +214,7 @@ export class RowQuota {
     // A transaction that failed meanwhile has given back some of it.
     usage.added = Math.max(0, usage.added - committedBefore);
     usage.isCounted = true;
+    usage.countedAt = this.now();
     return isExact;
   }
 

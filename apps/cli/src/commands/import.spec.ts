@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { refused, runCommand, type Replies, type Reply } from '../../test/platform-in-memory';
@@ -98,6 +98,19 @@ describe('plinth import', () => {
     });
 
     expect(isRemoved).toBe(false);
+  });
+
+  it('writes rows to correct beside those that somebody corrects already', async () => {
+    const correcting = join(folder, 'companies.errors.csv');
+    writeFileSync(correcting, 'corrected by hand');
+    writeFileSync(join(folder, 'companies.errors-2.csv'), 'corrected by hand, too');
+
+    const { error } = await importFile([], { 'GET /imports/1/correction-file': { body: 'Name\nAda\n' } });
+
+    expect(error).toBeUndefined();
+    expect(readFileSync(correcting, 'utf8')).toBe('corrected by hand');
+    expect(readFileSync(join(folder, 'companies.errors-2.csv'), 'utf8')).toBe('corrected by hand, too');
+    expect(readFileSync(join(folder, 'companies.errors-3.csv'), 'utf8')).toBe('Name\nAda\n');
   });
 
   it('ends with 6 where the import was cancelled', async () => {

@@ -166,9 +166,13 @@ async function awaitEnd(
   showReport(terminal, report, written, 'imported');
 }
 
-/** `companies.csv` gets its correction file as `companies.errors.csv`. */
-const besideOf = (file: string, name = file): string =>
-  `${file.slice(0, file.length - extname(file).length)}.errors${extname(name)}`;
+/** `companies.csv` gets its correction file as `companies.errors.csv`, or `companies.errors-2.csv` beside one that somebody may have corrected. */
+function besideOf(file: string, name = file): string {
+  const stem = `${file.slice(0, file.length - extname(file).length)}.errors`;
+  let path = `${stem}${extname(name)}`;
+  for (let number = 2; existsSync(path); number++) path = `${stem}-${number}${extname(name)}`;
+  return path;
+}
 
 type Report = Awaited<ReturnType<Session['dataExchange']['getImportReport']>>['body'];
 

@@ -1,11 +1,10 @@
 import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import { Problem } from '@plinth/kernel/problem';
 import { problemOfDatabase } from '@plinth/runtime/postgres/postgres';
-import { finalStatus, isFinal } from '../domain/import-job';
+import { finalStatus } from '../domain/import-job';
 import { LostProgress, requireStored } from '../domain/lost-progress';
 import { mayPass } from '../domain/problems';
 import { InterruptedReading } from '../formats/interrupted-reading';
-import type { ImportJob } from '../store/import-store';
 import { countCommitted } from './import-in-single-transaction';
 import { countRows, withDefaultOptions } from './send-file';
 import {
@@ -15,6 +14,7 @@ import {
   type ImportRun,
   type ImportDependencies,
 } from './find-import-run';
+import { deleteKeysAndFile } from './delete-keys-and-file';
 import { sendRange } from './import-range';
 import { openRows } from './open-rows';
 import { TooLong } from './row-budget';
@@ -204,14 +204,4 @@ async function countRange(
 ): Promise<void> {
   if (options.range.lastBatch < lastBatch)
     await sendRange(dependencies, options, ({ number }) => number < lastBatch);
-}
-
-async function deleteKeysAndFile(
-  { imports, keys, blobs }: ImportDependencies,
-  { tenantId, id, blobKey }: ImportJob,
-): Promise<void> {
-  // Of a job that a restored database does not know to be executed, they are needed when it is.
-  if (!isFinal((await imports.getState(tenantId, id)).status)) return;
-  await keys.delete(tenantId, id);
-  await blobs.delete(blobKey);
 }

@@ -1,5 +1,6 @@
 import { ImportJobStatus } from '@plinth/contracts/data-exchange/shapes';
 import { finalStatus, noRows, type RowCounts } from '../domain/import-job';
+import { noRoomForFailedRows, tooManyFailedRows } from '../domain/problems';
 import {
   addCounts,
   commonSendOptions,
@@ -10,7 +11,8 @@ import {
   type SentFile,
 } from './send-file';
 import { callerOf, findImportRun, type ImportDependencies, type ImportRun } from './find-import-run';
-import type { FailedPart } from '../store/failed-row-store';
+import { bytesOfParts, type FailedPart } from '../store/failed-row-store';
+import { deleteKeysAndFile } from './delete-keys-and-file';
 import { keepLayout } from './keep-layout';
 import { openRows } from './open-rows';
 import { NoPlace, UncountedRows } from './uncounted-rows';
@@ -32,6 +34,9 @@ export async function importInSingleTransaction(
 ): Promise<void> {
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run) return;
+  const { job } = run;
+  // Of what it sends the owner keeps results too.
+  if (job.cancelRequestedAt === null && !dependencies.kept.hasRoom(tenantId, 1)) throw noRoomForFailedRows();
   const failedRows = new UncountedRows(dependencies.largeBatches, { tenantId, signal });
   try {
     await importAllOrNone(dependencies, { run, failedRows, signal });
@@ -49,7 +54,7 @@ interface Sending {
 
 async function importAllOrNone(dependencies: ImportDependencies, sending: Required<Sending>): Promise<void> {
   const { run, failedRows, signal } = sending;
-  const { imports, blobs, clock } = dependencies;
+  const { imports, blobs, kept, clock } = dependencies;
   const { job } = run;
   const { tenantId, id: jobId } = job;
   let isCancelled = job.cancelRequestedAt !== null;
@@ -83,7 +88,9 @@ async function importAllOrNone(dependencies: ImportDependencies, sending: Requir
     // Another run found rows that fail, and may have ended before they were stored: they are found again.
     else if (sent.end === 'sealed' && (await shouldContinue())) sent = await send('NEVER');
   }
-  const { counts, failedParts } = sent;
+  const { counts } = sent;
+  const hasRoom = sent.failedParts.length === 0 || kept.hasRoom(tenantId, 1);
+  const failedParts = hasRoom ? sent.failedParts : [];
   const end = isCommitted
     ? { status: finalStatus(counts), counts }
     : {
@@ -93,10 +100,12 @@ async function importAllOrNone(dependencies: ImportDependencies, sending: Requir
           counts.failedRows,
         ),
         failedParts,
+        ...(hasRoom ? {} : { errorMessage: tooManyFailedRows().detail }),
       };
   const status = isCancelled ? ImportJobStatus.Cancelled : end.status;
   await imports.finish(tenantId, jobId, { ...end, status, at: clock.now() });
-  await blobs.delete(job.blobKey);
+  kept.recordWritten(tenantId, bytesOfParts(failedParts));
+  await deleteKeysAndFile(dependencies, job);
 }
 
 /**

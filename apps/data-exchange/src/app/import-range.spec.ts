@@ -21,12 +21,13 @@ const BATCHES = 3;
 const text = `code,title\n${Array.from({ length: ROWS }, (_, at) => `K${at},a\n`).join('')}`;
 const failure = (rowNumber: number) => ({ rowNumber, kind: 'Validation', details: [] });
 
-/** An import of a tenant that has no room for failed rows unless told, by an owner that answers each batch with this. */
+/** An import of a tenant with room for the failed rows of so many batches, by an owner that answers each batch with this. */
 function anImport(
   resultOf: (rowCount: number, number: number, call: Duplex) => object,
-  { hasRoom = false } = {},
+  { room = Infinity } = {},
 ) {
   const counted: CountedBatch[] = [];
+  let kept = 0;
   const openCalls = new Set<Duplex>();
   const begin = () => {
     const call = new Duplex({
@@ -53,6 +54,7 @@ function anImport(
     caller,
     status: 'Executing',
     cancelRequestedAt: null,
+    lastBatch: 0,
     format: plainFormat,
     mappings: ['code', 'title'].map((name) => ({ sourceColumn: name, targetProperty: name })),
     options: {},
@@ -69,12 +71,15 @@ function anImport(
       get: async () => range,
       countBatch: async (_tenantId: string, _jobId: string, _range: number, batch: CountedBatch) => {
         counted.push(batch);
-        return { isCancelled: false, failedBytes: 1 };
+        return { isCancelled: false, failedBytes: Math.min(1, batch.failedParts.length) };
       },
     },
     owners: { clientOf: () => owner, find: async () => definition },
     blobs: { get: async () => Readable.from([Buffer.from(text)]) },
-    kept: { tryTake: () => hasRoom },
+    kept: {
+      hasRoom: (_tenantId: string, bytes: number) => kept + bytes <= room,
+      recordWritten: (_tenantId: string, bytes: number) => void (kept += bytes),
+    },
     turns: new EventLoopTurns(),
     largeBatches: placesOfLargeBatches(),
   } as unknown as ImportDependencies;
@@ -88,26 +93,48 @@ const oneFailed = (rowCount: number) => ({
   skipped: 0,
   failures: Buffer.from(JSON.stringify([failure(2)])),
 });
+const noneFailed = (rowCount: number) => ({
+  ...oneFailed(rowCount),
+  inserted: rowCount,
+  failures: Buffer.from('[]'),
+});
 
 describe('the batches of a range', () => {
-  it('are counted as far as they are committed, also without room for their failed rows', async () => {
-    const { dependencies, run, range, counted } = anImport(oneFailed);
+  it('are counted as far as they are committed, and kept of their failed rows is what there is room for', async () => {
+    const { dependencies, run, range, counted } = anImport(oneFailed, { room: 1 });
 
     await sendRange(dependencies, { run, range, keysFirst: false, signal }, ({ number }) => number < BATCHES);
 
-    expect(counted.map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(counted.map(({ number, counts }) => [number, counts.failedRows])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+    ]);
+    expect(counted.map(({ failedParts }) => failedParts.length)).toEqual([1, 0, 0]);
   });
 
   it('end an import at the first for whose failed rows there is no room', async () => {
-    const { dependencies, run, counted } = anImport(oneFailed);
+    const { dependencies, run, counted } = anImport(oneFailed, { room: 1 });
     const range = { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false };
 
-    await expect(importRange(dependencies, range, signal)).rejects.toThrow('failed');
-    expect(counted.length).toBeGreaterThan(0);
+    await expect(importRange(dependencies, range, signal)).rejects.toThrow('More rows failed');
+    expect(counted[1]!.failedParts).toEqual([]);
+  });
+
+  it('are not sent where there is no room before the first, and are where others of the import were', async () => {
+    const resultOf = jest.fn(noneFailed);
+    const { dependencies, run } = anImport(resultOf, { room: 0 });
+    const range = { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false };
+
+    await expect(importRange(dependencies, range, signal)).rejects.toThrow('no room for failed rows');
+    expect(resultOf).not.toHaveBeenCalled();
+
+    const imports = { ...dependencies.imports, get: async () => ({ ...run.job, lastBatch: 1 }) };
+    expect(await importRange({ ...dependencies, imports }, range, signal)).toBe(BATCHES);
   });
 
   it('are told by their number, and never by one that a version before takes for false', async () => {
-    const { dependencies, run, range: stored } = anImport(oneFailed, { hasRoom: true });
+    const { dependencies, run, range: stored } = anImport(oneFailed);
     const range = { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false };
 
     expect(await importRange(dependencies, range, signal)).toBe(BATCHES);
@@ -118,7 +145,7 @@ describe('the batches of a range', () => {
   });
 
   it('that are counted are progress, by which the ends of processes before them are forgiven', async () => {
-    const { dependencies, run } = anImport(oneFailed);
+    const { dependencies, run } = anImport(oneFailed, { room: 1 });
     const activities = createActivities({ ...dependencies, config: {}, log: silentLog() } as never);
     const heartbeat = jest.fn();
     const info = { attempt: 10, heartbeatDetails: { forOthers: 1, ended: 2, crashesBefore: 3 } };
@@ -226,7 +253,7 @@ describe('the batches of a range', () => {
 
   it('of which another version imported fewer rows are the last that are imported, and are counted', async () => {
     const ofFewer = (rowCount: number) => ({ ...oneFailed(rowCount), inserted: rowCount - 3 });
-    const { dependencies, run, counted } = anImport(ofFewer, { hasRoom: true });
+    const { dependencies, run, counted } = anImport(ofFewer);
     const range = { tenantId: run.job.tenantId, jobId: 'job', range: 0, keysFirst: false };
 
     await expect(importRange(dependencies, range, signal)).rejects.toThrow('2 were not imported');
@@ -323,8 +350,9 @@ describe('the batches of a range', () => {
       );
       const single = {
         ...dependencies,
-        imports: { get: async () => ({ ...run.job, options: { onError } }), finish },
+        imports: { ...dependencies.imports, get: async () => ({ ...run.job, options: { onError } }), finish },
         owners: { ...dependencies.owners, seal: async () => 0 },
+        keys: { delete: async () => undefined },
         blobs: { ...dependencies.blobs, delete: async () => undefined },
         clock: { now: () => new Date() },
       } as unknown as ImportDependencies;
@@ -346,6 +374,61 @@ describe('the batches of a range', () => {
       expect(largeBatches.runningCount).toBe(0);
     },
   );
+
+  it('of a single transaction that fail when room ran out meanwhile are counted, and not kept', async () => {
+    const { dependencies, run } = anImport(oneFailed);
+    const finish = jest.fn();
+    const kept = {
+      ...dependencies.kept,
+      hasRoom: jest.fn().mockReturnValueOnce(true).mockReturnValue(false),
+    };
+    const deletes = { delete: async () => undefined };
+    const single = {
+      ...dependencies,
+      kept,
+      imports: { ...dependencies.imports, finish },
+      owners: { ...dependencies.owners, seal: async () => 0 },
+      keys: deletes,
+      blobs: { ...dependencies.blobs, ...deletes },
+      clock: { now: () => new Date() },
+    } as unknown as ImportDependencies;
+
+    await importInSingleTransaction(single, run.job.tenantId, 'job', signal);
+
+    const counts = expect.objectContaining({ totalRows: ROWS, failedRows: 1 });
+    const errorMessage = expect.stringContaining('More rows failed');
+    const end = expect.objectContaining({ status: 'Failed', counts, failedParts: [], errorMessage });
+    expect(finish).toHaveBeenCalledWith(run.job.tenantId, 'job', end);
+  });
+
+  it.each([
+    ['is removed with its end', 'Failed', 1],
+    ['stays where a restored database does not know that it is executed', 'Mapped', 0],
+  ])('of a single transaction have a file, which %s', async (_when, status, removals) => {
+    const { dependencies, run } = anImport(oneFailed);
+    const remove = jest.fn(async () => undefined);
+
+    await importInSingleTransaction(
+      {
+        ...dependencies,
+        imports: {
+          ...dependencies.imports,
+          getState: async () => ({ status }),
+          finish: async () => undefined,
+        },
+        owners: { ...dependencies.owners, seal: async () => 0 },
+        keys: { delete: remove },
+        blobs: { ...dependencies.blobs, delete: remove },
+        clock: { now: () => new Date() },
+      } as unknown as ImportDependencies,
+      run.job.tenantId,
+      'job',
+      signal,
+    );
+
+    // Of its keys and of the file.
+    expect(remove).toHaveBeenCalledTimes(2 * removals);
+  });
 
   it('are not read on where the layout of their workbook cannot be kept', async () => {
     const { dependencies, run } = anImport(oneFailed);

@@ -1,6 +1,6 @@
 import { isFinal } from '../domain/import-job';
 import { requireStored } from '../domain/lost-progress';
-import { importForgotten, tooManyFailedRows } from '../domain/problems';
+import { importForgotten, noRoomForFailedRows, tooManyFailedRows } from '../domain/problems';
 import type { Duplicate } from '../store/key-store';
 import type { ImportRange } from '../store/range-store';
 import { commonSendOptions, requireAllRows, sendFile } from './send-file';
@@ -36,6 +36,8 @@ export async function importRange(
   const run = await findImportRun(dependencies, tenantId, jobId);
   if (!run || run.job.cancelRequestedAt !== null) return false;
   requireStored('duplicate keys', run.job.duplicateRows, duplicates);
+  // Of what it sends the owner keeps results too. One that has begun goes on until rows of it fail.
+  if (run.job.lastBatch === 0 && !dependencies.kept.hasRoom(tenantId, 1)) throw noRoomForFailedRows();
   const range = await dependencies.ranges.get(tenantId, jobId, number);
   let { lastBatch } = range;
   let isCancelled = false;
@@ -70,6 +72,7 @@ export async function sendRange(
   shouldContinue: (batch: CountedBatch) => boolean,
 ) {
   const { tenantId, id } = run.job;
+  const { kept } = dependencies;
   const file = await openRange(run.job, dependencies.blobs, range, signal);
   await keepLayout(dependencies, run, file);
   const failedRows = new UncountedRows(dependencies.largeBatches, { tenantId, signal });
@@ -86,7 +89,10 @@ export async function sendRange(
       : {}),
     failedRows,
     onResult: async ({ number, counts, isWhole }) => {
-      const batch = { number, counts, failedParts: failedRows.take(), bytesDone: file.bytesRead() };
+      const failedParts = failedRows.take();
+      const hasRoom = failedParts.length === 0 || kept.hasRoom(tenantId, 1);
+      // It may be committed, and is counted either way.
+      const batch = { number, counts, failedParts: hasRoom ? failedParts : [], bytesDone: file.bytesRead() };
       const { isCancelled, failedBytes } = await dependencies.ranges.countBatch(
         tenantId,
         id,
@@ -94,7 +100,7 @@ export async function sendRange(
         batch,
       );
       failedRows.release();
-      const hasRoom = failedBytes === 0 || dependencies.kept.tryTake(tenantId, failedBytes);
+      kept.recordWritten(tenantId, failedBytes);
       return shouldContinue({ number, isCancelled, hasRoom, isWhole });
     },
   }).finally(() => failedRows.release());
@@ -105,7 +111,7 @@ export async function sendRange(
 interface CountedBatch {
   number: number;
   isCancelled: boolean;
-  /** Whether its failed rows fit into what the tenant may keep. */
+  /** Whether the tenant had room for its failed rows, which are stored then. */
   hasRoom: boolean;
   /** Whether all of its rows, and of those before it, have a result. */
   isWhole: boolean;

@@ -67,6 +67,13 @@ export const importForgotten = (): Problem =>
     'The import stood still for so long that the service which owns its rows has forgotten it. What is counted is imported; upload the file again for the rest.',
   );
 
+/** What an import ends with that may not begin: each of its rows may fail. */
+export const noRoomForFailedRows = (): Problem =>
+  invalid(
+    { file: 'MaximumLength' },
+    'Your tenant has no room for failed rows: wait until those of earlier imports are removed.',
+  );
+
 /** What a running import ends with: repeating it does not help. */
 export const tooManyFailedRows = (): Problem =>
   invalid(

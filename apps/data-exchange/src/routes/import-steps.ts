@@ -200,6 +200,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const start = async () => {
       const { job } = await prepare(caller, params.jobId, 'execute');
       requirePrecondition(precondition, tagOf(job));
+      kept.requireRoom(caller.tenantId, 1);
       await starter.requireReady();
       const data = {
         status: 'Executing',

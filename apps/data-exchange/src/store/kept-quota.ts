@@ -5,6 +5,9 @@ type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'met
   config: Pick<DataExchangeConfig, 'EXCHANGE_TENANT_KEPT_BYTES_MAX'>;
 };
 
+/** Workers write most of it, of which the processes that take files and start jobs are not told. */
+const COUNTED_MILLISECONDS_MAX = 5 * 60_000;
+
 /** Until the rows of an import and the file of an export are removed; then what remains of a job is small. */
 const KEPT = `(
   SELECT tenant_id, failed_bytes + pg_column_size(format) + coalesce(pg_column_size(headers), 0)
@@ -25,6 +28,7 @@ export const keptQuota = ({ config, ...deps }: Needs): RowQuota =>
     measure: 'sum(bytes)',
     quota: 'exchange-kept-bytes',
     what: 'bytes of failed rows, mappings and selections',
+    countedMillisecondsMax: COUNTED_MILLISECONDS_MAX,
     limit: config.EXCHANGE_TENANT_KEPT_BYTES_MAX,
   });
 
