@@ -235,20 +235,23 @@ describe('a reading statement of the platform', () => {
     const tenants = [newId(), newId()].sort();
     const subject = newId();
     for (const tenantId of tenants) {
-      await insert(tenantId, 'a');
-      await inTenantConnection(pipelined, tenantId, (connection) =>
-        connection.query(
+      await inTenantConnection(pipelined, tenantId, async (connection) => {
+        await connection.query(
+          `INSERT INTO setting_lock (tenant_id, scope, name, locked_by) VALUES ($1, 'tenant', 'a', 'somebody')`,
+          [tenantId],
+        );
+        await connection.query(
           `INSERT INTO outbox (tenant_id, id, name, subject, payload) VALUES ($1, $2, 'test', $3, '{}')`,
           [tenantId, newId(), subject],
-        ),
-      );
+        );
+      });
     }
     const text = 'SELECT tenant_id FROM outbox WHERE subject = $1 ORDER BY tenant_id';
 
     expect(await readInPlatform(pipelined, { text, values: [subject] })).toEqual(
       tenants.map((tenant_id) => ({ tenant_id })),
     );
-    expect(await readInPlatform(pipelined, { text: 'SELECT FROM setting_value' })).toEqual([]);
+    expect(await readInPlatform(pipelined, { text: 'SELECT FROM setting_lock' })).toEqual([]);
     expect((await pipelined.query(text, [subject])).rows).toEqual([]);
     await pipelined.end();
   });
