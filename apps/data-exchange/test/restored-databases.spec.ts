@@ -13,7 +13,7 @@ import { LostProgress } from '../src/domain/lost-progress';
 import { backUp } from './a-backup';
 import { mappedImport, reportOf, startDataExchange, type DataExchange } from './start-data-exchange';
 
-const ROWS = 200;
+const ROWS = 80;
 const RANGE_BYTES = 120;
 const lines = Array.from({ length: ROWS }, (_, row) => `K${row},Title ${row}`);
 

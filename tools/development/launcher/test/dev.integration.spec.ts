@@ -25,10 +25,10 @@ let output = '';
 
 /** In a copy of the project, because the tests edit its sources. */
 beforeAll(async () => {
-  copy = mkdtempSync(join(tmpdir(), 'plinth-dev-'));
-  execFileSync('node', [join(__dirname, '..', 'copy-project.mjs'), copy]);
   // What browsers get and workflows take longest to build, and nothing of them is edited here.
   prepareCode();
+  copy = mkdtempSync(join(tmpdir(), 'plinth-dev-'));
+  execFileSync('node', [join(__dirname, '..', 'copy-project.mjs'), copy]);
   cpSync(built, join(copy, 'dist/apps'), { recursive: true, preserveTimestamps: true });
   const options = ['--only', 'settings', '--inspect', '--port', String(await freePort())];
   dev = spawn('node', ['tools/development/launcher/dev.mjs', ...options], { cwd: copy });
@@ -43,6 +43,10 @@ afterAll(() => {
 });
 
 describe('npm run dev -- --only settings', () => {
+  it('makes nothing anew that is not out of date', () => {
+    expect(output).toMatch(/✓ code +(built: \d+ files|up to date) \(/);
+  });
+
   it('restarts the service from what was saved, and says how long it took', async () => {
     const [pid, from] = [pidOfSettings(), output.length];
 
