@@ -31,8 +31,8 @@ interface Parts {
 }
 
 const FRESH_MILLISECONDS = 2_000;
-/** Whoever registers tries again; an import may hold a setting much longer. */
-const LOCK_MILLISECONDS = 5_000;
+/** Whoever registers tries again; an import may hold a setting much longer, and changes of it wait behind this. */
+const LOCK_MILLISECONDS = 2_000;
 
 export function definitionStore({ db, bulkPool, box, log }: Parts): DefinitionStore {
   let cached: { at: number; definitions: Promise<ReadonlyMap<string, SettingDefinition>> } | undefined;
@@ -65,7 +65,12 @@ export function definitionStore({ db, bulkPool, box, log }: Parts): DefinitionSt
         ),
       );
       for (const { name, values, unknown } of sealed)
-        log.info({ setting: name, values, unknown }, 'the values of a secret setting were sealed');
+        if (unknown === 0) log.info({ setting: name, values }, 'the values of a secret setting were sealed');
+        else
+          log.warn(
+            { setting: name, values, unknown },
+            'values of a secret setting look as if a key that is not configured had sealed them, and were left as they are',
+          );
       if (keptSecret.length > 0)
         log.warn({ service, settings: keptSecret }, 'settings that were secret once stay secret');
       cached = undefined;
@@ -107,11 +112,8 @@ async function registerIn(
   const secrets = new Set(registered.flatMap(({ name, isSecret }) => (isSecret ? [name] : [])));
   const unsealed = rows
     .filter((row) => (isSecretRow(row) || secrets.has(row.name)) && !(row.isSecret && row.isSealed))
-    .map(({ name }) => name)
-    .toSorted();
-  const sealed: Sealing[] = [];
-  for (const name of unsealed)
-    sealed.push(await sealValues(connection, box, { name, mayBeSealed: wasSecret(name) }));
+    .map(({ name }) => ({ name, mayBeSealed: wasSecret(name) }));
+  const sealed = unsealed.length === 0 ? [] : await sealValues(connection, box, unsealed);
   const keptSecret = definitions.filter(({ name, isSecret }) => !isSecret && wasSecret(name));
   return { sealed, keptSecret: keptSecret.map(({ name }) => name) };
 }
