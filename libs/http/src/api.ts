@@ -270,9 +270,12 @@ function findRoute(table: RouteTable, req: Request, prefix: string) {
 const readClaims = (req: Request, { config }: ServiceContext): CallerClaims =>
   verifyCaller(req.get(CALLER_HEADER), { method: req.method, path: req.originalUrl }, config.CALLER_KEYS);
 
-/** Whose shares a request uses: as at the gateway, not those of a tenant that anybody may name. */
-const ownerOf = ({ caller, network = '' }: CallerClaims): ShareOwner =>
-  caller ?? { tenantId: '', userId: network };
+/**
+ * Whose shares a request uses: as at the gateway, not those of a tenant that anybody may name. A gateway of the version before
+ * says no network; what comes from all of its clients must not be the share of one.
+ */
+const ownerOf = ({ caller, tenantId, network }: CallerClaims): ShareOwner =>
+  caller ?? (network === undefined ? { tenantId, userId: '' } : { tenantId: '', userId: network });
 
 /** The input of a handler in a place for long reads. */
 const countingAll = (input: Input<Endpoint>): Input<Endpoint> => {

@@ -25,6 +25,9 @@ export function endWithLateProblem(response: ServerResponse, problem: ProblemRes
   response.end();
 }
 
+/** Whether a problem may come behind the head of a response, so that its body is whole only with JSON at its end. */
+export const announcesLateProblem = (headers: IncomingHttpHeaders): boolean => headers.trailer === TRAILER;
+
 /** The problem that came behind the head of a response. */
 export function lateProblemIn({ [TRAILER]: encoded }: IncomingHttpHeaders): ProblemResponse | undefined {
   if (typeof encoded !== 'string') return undefined;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
 import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
-import { lateProblemIn } from '@plinth/http/late-problem';
+import { announcesLateProblem, lateProblemIn } from '@plinth/http/late-problem';
 import { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
 import { responseHeaders } from './headers';
@@ -70,6 +70,8 @@ function attempt(context: RequestContext, upstream: Upstream, call: UpstreamRequ
 }
 
 const CLIENT_DISCONNECTED = new Error('The client disconnected.');
+const TRAILER_LOST = new Error('The response ended before its body, and no problem came behind it.');
+const SPACE = 0x20;
 const TIMED_OUT = new Error('The service took too long.');
 
 class RelayHandler implements Dispatcher.DispatchHandler {
@@ -81,6 +83,8 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   private isStreaming = false;
   private readonly timer: NodeJS.Timeout;
   private respondedAt = 0;
+  private mayEndInProblem = false;
+  private lastByte: number | undefined;
   private abortReason: Error | undefined;
   private readonly sentAt = new Date();
 
@@ -126,10 +130,12 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.status = status;
     this.headers = responseHeaders(headers);
     this.respondedAt = performance.now();
+    this.mayEndInProblem = announcesLateProblem(headers);
     if (Number(headers['content-length'] ?? 0) > this.call.bufferedBytesMax) this.startStreaming();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.lastByte = chunk.at(-1);
     if (this.isStreaming) {
       if (this.context.response.write(chunk)) return;
       controller.pause();
@@ -141,9 +147,14 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     if (!fits || this.lasts() || this.call.reservation.grow(chunk.length)) this.startStreaming();
   }
 
-  onResponseEnd(_controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
-    this.finish();
+  onResponseEnd(controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
     const problem = lateProblemIn(trailers);
+    // A proxy of a mesh may drop trailers: what keeps a connection alive is not taken for the whole response.
+    if (!problem && this.mayEndInProblem && this.lastByte === SPACE) {
+      this.onResponseError(controller, TRAILER_LOST);
+      return;
+    }
+    this.finish();
     if (this.isStreaming) {
       // Its head says something else than the problem.
       if (problem) this.context.response.destroy();

@@ -66,7 +66,7 @@ describe('a file in a bucket', () => {
 
 describe('an upload in parts that began long ago', () => {
   const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
-  const uploads = ['left', 'goes-on', 'without-parts']
+  const uploads = ['ended', 'left', 'goes-on', 'aborted-elsewhere', 'without-parts']
     .map(
       (id) => `<Upload><Key>${id}</Key><UploadId>${id}</UploadId><Initiated>${day(1)}</Initiated></Upload>`,
     )
@@ -76,15 +76,18 @@ describe('an upload in parts that began long ago', () => {
       <Part><PartNumber>1</PartNumber><LastModified>${day(lastDay)}</LastModified></Part></ListPartsResult>`;
   const partsOf = (id: string, marker: string | null): string => {
     if (id === 'without-parts') return '<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>';
-    if (id === 'left') return listOfParts(2);
+    if (id === 'left' || id === 'aborted-elsewhere') return listOfParts(2);
     return marker === null ? listOfParts(1, true) : listOfParts(4);
   };
 
-  it('is interrupted where no part came since, and only there', async () => {
+  it('is interrupted where no part came since, and only there, whatever ends meanwhile', async () => {
     const aborted: (string | null)[] = [];
     await using server = await aStore(({ method, url }, response) => {
       const { searchParams } = new URL(url!, 'http://bucket');
       const id = searchParams.get('uploadId');
+      const isEnded = id === 'ended' || (id === 'aborted-elsewhere' && method === 'DELETE');
+      if (isEnded)
+        return void response.writeHead(404).end('<Error><Code>NoSuchUpload</Code><Message/></Error>');
       if (method === 'DELETE') {
         aborted.push(id);
         return void response.writeHead(204).end();

@@ -124,6 +124,20 @@ export function s3BlobStore(
     return at;
   };
 
+  /** An export may take longer than what was interrupted is kept. Returns whether the upload was aborted. */
+  const abortUnlessContinued = async (
+    connection: Connected,
+    begun: MultipartUpload,
+    before: Date,
+  ): Promise<boolean> => {
+    const at = await lastPartAt(connection, begun);
+    if (at && at >= before) return false;
+    const { client, commands } = connection;
+    const { Key, UploadId } = begun;
+    await client.send(new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+    return true;
+  };
+
   return {
     async put(key, content, origin = { isSentByClient: false }) {
       const owner = { tenantId: stepsOf(key)[0]!, userId: '' };
@@ -180,12 +194,9 @@ export function s3BlobStore(
             }),
           );
           for (const begun of page.Uploads ?? []) {
-            const { Key, UploadId, Initiated } = begun;
-            if (Initiated === undefined || Initiated >= before) continue;
-            // An export may take longer than what was interrupted is kept.
-            if (((await lastPartAt(connection, begun)) ?? Initiated) >= before) continue;
-            await client.send(new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
-            count++;
+            if (begun.Initiated === undefined || begun.Initiated >= before) continue;
+            // One that ended meanwhile, or that another process aborts, holds up no other.
+            if (await abortUnlessContinued(connection, begun, before).catch(falseIfEnded)) count++;
           }
         } while (page.IsTruncated);
         return count;
@@ -209,6 +220,12 @@ export function s3BlobStore(
     },
   };
 }
+
+/** Says of an upload that is no longer there that it was not aborted here. */
+const falseIfEnded = (error: unknown): false => {
+  if (isNamed(error, 'NoSuchUpload')) return false;
+  throw error;
+};
 
 const tooSlow = (): Problem =>
   new Problem('timed-out', 'The file comes too slowly while others wait to store theirs; try again.');
