@@ -268,6 +268,16 @@ describe('the PDF printer', () => {
     await own.close();
   });
 
+  it('goes on where a browser that is closed ends with commands that it has not read', async () => {
+    const closed = await chromium!.launch();
+    const pipes = closed.process()!.stdio.slice(3);
+    await closed.close();
+
+    expect(pipes).toHaveLength(2);
+    // Without a listener it is an error of the process.
+    for (const pipe of pipes) pipe!.emit('error', new Error('read ECONNRESET'));
+  });
+
   it('prints on while the browser that replaces it starts', async () => {
     const next = Promise.withResolvers<Browser>();
     const launches = [chromium!.launch, () => next.promise];

@@ -90,7 +90,7 @@ const LAUNCH_MILLISECONDS_MAX = 30_000;
 
 const start = async ([program, ...before]: string[], chromium: string, args: string[]): Promise<Browser> => {
   const { launch } = await import('puppeteer-core');
-  return launch({
+  const browser = await launch({
     executablePath: program!,
     args: [...before, chromium, ...args],
     ignoreDefaultArgs: true,
@@ -101,6 +101,10 @@ const start = async ([program, ...before]: string[], chromium: string, args: str
     handleSIGTERM: false,
     handleSIGHUP: false,
   });
+  // Puppeteer listens for errors of the pipes for commands and messages until it closes the browser. One that comes behind
+  // that, of a browser that ends with commands that it has not read, would end the process.
+  for (const pipe of browser.process()?.stdio.slice(3) ?? []) pipe?.on('error', () => undefined);
+  return browser;
 };
 
 interface Launcher {
