@@ -56,44 +56,27 @@ export function unrecordedBlobs(
   db: TenantDatabase<RawStatements>,
   blobs: Pick<BlobStore, 'delete'>,
 ): UnrecordedBlobs {
+  /** Executes a statement with the tenant and the key of a file. */
+  const execute = ({ tenantId, key }: BlobName, statement: string): Promise<number> =>
+    db.inTenant(tenantId, (tx) => tx.$executeRawUnsafe(statement, tenantId, key), 'once');
+
   // A process that dies in between leaves the row, and the next clean-up continues there.
-  const remove = async ({ tenantId, key }: BlobName): Promise<number> => {
-    await blobs.delete(key);
-    return db.inTenant(
-      tenantId,
-      (tx) =>
-        tx.$executeRawUnsafe(
-          'DELETE FROM unrecorded_blob WHERE tenant_id = $1::uuid AND key = $2 AND is_abandoned',
-          tenantId,
-          key,
-        ),
-      'once',
+  const remove = async (blob: BlobName): Promise<number> => {
+    await blobs.delete(blob.key);
+    return execute(
+      blob,
+      'DELETE FROM unrecorded_blob WHERE tenant_id = $1::uuid AND key = $2 AND is_abandoned',
     );
   };
 
   /** From then on no record can refer to it; returns whether one could. A record that is just being stored is waited for. */
-  const mark = ({ tenantId, key }: BlobName): Promise<number> =>
-    db.inTenant(
-      tenantId,
-      (tx) =>
-        tx.$executeRawUnsafe(
-          'UPDATE unrecorded_blob SET is_abandoned = true WHERE tenant_id = $1::uuid AND key = $2',
-          tenantId,
-          key,
-        ),
-      'once',
-    );
+  const mark = (blob: BlobName): Promise<number> =>
+    execute(blob, 'UPDATE unrecorded_blob SET is_abandoned = true WHERE tenant_id = $1::uuid AND key = $2');
 
-  const renew = ({ tenantId, key }: BlobName): Promise<number> =>
-    db.inTenant(
-      tenantId,
-      (tx) =>
-        tx.$executeRawUnsafe(
-          'UPDATE unrecorded_blob SET since = clock_timestamp() WHERE tenant_id = $1::uuid AND key = $2 AND NOT is_abandoned',
-          tenantId,
-          key,
-        ),
-      'once',
+  const renew = (blob: BlobName): Promise<number> =>
+    execute(
+      blob,
+      'UPDATE unrecorded_blob SET since = clock_timestamp() WHERE tenant_id = $1::uuid AND key = $2 AND NOT is_abandoned',
     );
 
   /** Their turn comes again behind those that are due. */
@@ -113,17 +96,8 @@ export function unrecordedBlobs(
     );
 
   return {
-    begin: async ({ tenantId, key }) => {
-      await db.inTenant(
-        tenantId,
-        (tx) =>
-          tx.$executeRawUnsafe(
-            'INSERT INTO unrecorded_blob (tenant_id, key) VALUES ($1::uuid, $2)',
-            tenantId,
-            key,
-          ),
-        'once',
-      );
+    begin: async (blob) => {
+      await execute(blob, 'INSERT INTO unrecorded_blob (tenant_id, key) VALUES ($1::uuid, $2)');
     },
 
     async whileStoring(blob, store) {
