@@ -126,13 +126,14 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
         return put(read.etag);
       }
     },
-    onSuccess: async ({ body, etag: next }, { text }) => {
+    // What is on the page is read again beside it: the next save does not wait for that.
+    onSuccess: ({ body, etag: next }, { text }) => {
       setSavedContent(text);
       setSavedEtag(next);
       queries.setQueryData(templateQuery(key).queryKey, { ...body, etag: next });
-      await queries.invalidateQueries({ queryKey: ['templates', 'list'] });
-      await queries.invalidateQueries({ queryKey: ['templates', 'lifecycle', name] });
-      await queries.invalidateQueries({ queryKey: ['templates', 'revisions', name] });
+      void queries.invalidateQueries({ queryKey: ['templates', 'list'] });
+      void queries.invalidateQueries({ queryKey: ['templates', 'lifecycle', name] });
+      void queries.invalidateQueries({ queryKey: ['templates', 'revisions', name] });
     },
   });
   const trySave = () => {

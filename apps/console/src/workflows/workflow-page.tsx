@@ -132,15 +132,16 @@ function Editor({ entityType, stored, etag }: EditorProps) {
         body: drawn,
         ...(over === undefined ? { ifNoneMatch: '*' } : { ifMatch: over }),
       }),
-    onSuccess: async ({ body, etag: next }, { drawn }) => {
+    onSuccess: ({ body, etag: next }, { drawn }) => {
       // What was drawn meanwhile is not saved.
       setSteps((former) => stepsAfter(drawn, former));
       setBase({ stored: body, etag: next });
       setSeen(stored);
       const saved: StoredDefinition = { definition: body, etag: next };
       queries.setQueryData(definitionQuery(entityType).queryKey, saved);
-      await queries.invalidateQueries({ queryKey: ['workflow-definitions'] });
-      await queries.invalidateQueries({ queryKey: ['workflow'] });
+      // Read again beside it: the next save does not wait for that.
+      void queries.invalidateQueries({ queryKey: ['workflow-definitions'] });
+      void queries.invalidateQueries({ queryKey: ['workflow'] });
     },
   });
   const readAgain = () => queries.fetchQuery({ ...definitionQuery(entityType), staleTime: 0 });

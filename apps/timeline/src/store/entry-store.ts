@@ -7,7 +7,7 @@ import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
-import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { empty, raw, send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { operationRecorded, runOnce, runUnlessRecorded } from '@plinth/runtime/postgres/run-once';
 import { audienceOf, type Audience } from '../domain/audience';
 import { entityIdHead } from '../domain/entity-id-head';
@@ -27,7 +27,7 @@ import { attachableBlobIds } from './blob-record-store';
 import { addFollowers, isFollowedByOthers } from './follower-store';
 import { lockStrangersNotifiedOf, removeCountsOfStrangers } from './notification-counts';
 import { markUnused } from './unused-blobs';
-import { visibleTo } from './visibility';
+import { visibleSql, visibleTo } from './visibility';
 
 type Tx = Prisma.TransactionClient;
 
@@ -102,12 +102,16 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
 
     state: (audience, entity) =>
       db.inTenant(audience.tenantId, async (tx) => {
-        const newest = await tx.timelineEntry.findFirst({
-          where: { ...ofEntity(audience.tenantId, entity), ...visibleTo(audience) },
-          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-          select: { id: true },
-        });
-        return { newestEntryId: newest?.id ?? null, totalCount: await count(tx, audience, entity) };
+        const visible = visibleSql(audience);
+        // One statement, so that nothing is written between the two.
+        const [state] = await tx.$queryRaw<[TimelineState]>`
+          SELECT (SELECT id FROM timeline_entry
+              WHERE tenant_id = ${audience.tenantId}::uuid AND entity_type = ${entity.entityType}
+                AND entity_id = ${entity.entityId} AND entity_id_head = ${entityIdHead(entity.entityId)}
+                ${visible ? raw(`AND ${visible}`) : empty}
+              ORDER BY created_at DESC, id DESC LIMIT 1) AS "newestEntryId",
+            ${countSql(audience, entity)} AS "totalCount"`;
+        return state;
       }),
 
     get: (audience, entity, id) =>
@@ -215,17 +219,18 @@ async function requireParentAndAttachments(tx: Tx, draft: Draft, caller: Caller)
 }
 
 /** How many entries of an entity this audience sees; the few that it shares with others are counted here. */
-async function count(
-  tx: Tx,
+const countSql = (
   { tenantId, seesInternal }: Audience,
   { entityType, entityId }: EntityName,
-): Promise<number> {
-  const [counted] = await tx.$queryRaw<{ entries: number }[]>`
-    SELECT COALESCE((SELECT public_count + CASE WHEN ${seesInternal} THEN internal_count ELSE 0 END FROM entry_count
-      WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}), 0)
-    + (SELECT count(*)::integer FROM timeline_entry WHERE is_shared AND tenant_id = ${tenantId}::uuid
-      AND entity_type = ${entityType} AND entity_id = ${entityId} AND entity_id_head = ${entityIdHead(entityId)}) AS entries`;
-  return counted!.entries;
+): Sql => sql`COALESCE((SELECT public_count + CASE WHEN ${seesInternal} THEN internal_count ELSE 0 END FROM entry_count
+    WHERE tenant_id = ${tenantId}::uuid AND entity_type = ${entityType} AND entity_id = ${entityId}), 0)
+  + (SELECT count(*)::integer FROM timeline_entry WHERE is_shared AND tenant_id = ${tenantId}::uuid
+    AND entity_type = ${entityType} AND entity_id = ${entityId} AND entity_id_head = ${entityIdHead(entityId)})`;
+
+async function count(tx: Tx, audience: Audience, entity: EntityName): Promise<number> {
+  const statement = sql`SELECT ${countSql(audience, entity)} AS entries`;
+  const [counted] = await tx.$queryRaw<[{ entries: number }]>(statement);
+  return counted.entries;
 }
 
 /**
