@@ -20,6 +20,7 @@ import { subscriptions } from './events/subscriptions';
 import { PrismaClient, type Prisma } from './generated/client';
 import { migrations } from './generated/migrations';
 import { entityOwners } from './grpc/entity-owners';
+import { approverQuotaOf } from './store/approver-quota';
 import { approvalStore } from './store/approval-store';
 import { definitionStore } from './store/definition-store';
 import { delegationStore } from './store/delegation-store';
@@ -74,15 +75,7 @@ export async function compose(
     what: 'rows of workflow history',
     limit: config.WORKFLOW_TENANT_MOVES_MAX,
   });
-  const approverQuota = new RowQuota({
-    db,
-    log,
-    metrics,
-    table: 'approval_approver',
-    quota: 'workflow-approvers',
-    what: 'people and permissions that may decide open requests for approval',
-    limit: config.WORKFLOW_TENANT_APPROVERS_MAX,
-  });
+  const approverQuota = approverQuotaOf({ db, log, metrics, limit: config.WORKFLOW_TENANT_APPROVERS_MAX });
   const delegationQuota = new RowQuota({
     db,
     log,

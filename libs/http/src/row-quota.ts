@@ -18,7 +18,7 @@ const PAUSE_OF_COUNT = 10;
 const PAUSE_MILLISECONDS_MAX = 600_000;
 const TENANTS_MAX = 10_000;
 
-interface RowQuotaDeps {
+export interface RowQuotaDeps {
   db: Pick<TenantDatabase<RawStatements>, 'inTenant'>;
   log: Log;
   metrics: Registry;

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RowQuota } from '@plinth/http/row-quota';
+import { BesideOpenTransaction } from '@plinth/runtime/postgres/beside-transaction';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
@@ -92,26 +93,23 @@ export class TransitionService {
   async execute(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
     const owner = this.deps.owners.get(command.entityType);
     let movesBefore: number | undefined;
-    let hasRoom = false;
     if (!owner) {
       const tried = await this.executeRecalled(caller, command);
       if (tried.result) return tried.result;
-      ({ movesBefore, hasRoom } = tried);
+      ({ movesBefore } = tried);
     }
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const decideOn = (reading: Reading): Decided => {
-        movesBefore ??= reading.snapshot.moves;
-        const decided = this.decideOn(command, reading, movesBefore);
-        // Once, however often it is decided.
-        if (decided.result && decided.event && !hasRoom) {
-          this.takeRoom(caller.tenantId, decided.event);
-          hasRoom = true;
-        }
-        return decided;
-      };
-      const { result, event } = owner
-        ? await this.attemptWithOwner(caller, command, owner, decideOn)
-        : await this.attempt(caller, command, decideOn);
+      const { result, event } = await this.withRoom(caller.tenantId, (takeRoom) => {
+        const decideOn = (reading: Reading): Decided => {
+          movesBefore ??= reading.snapshot.moves;
+          const decided = this.decideOn(command, reading, movesBefore);
+          if (decided.result && decided.event) takeRoom(decided.event);
+          return decided;
+        };
+        return owner
+          ? this.attemptWithOwner(caller, command, owner, decideOn)
+          : this.attempt(caller, command, decideOn);
+      });
       if (result) return result;
       // The caller knew where the owner had moved the entity, but could not know that the request expired. Who agrees
       // to what was changed must not request it by that: then its author could agree.
@@ -128,28 +126,49 @@ export class TransitionService {
   private async executeRecalled(
     caller: Caller,
     command: TransitionCommand,
-  ): Promise<{ result?: OperationResult; movesBefore?: number | undefined; hasRoom: boolean }> {
+  ): Promise<{ result?: OperationResult; movesBefore?: number | undefined }> {
     const { tenantId } = caller;
     const { entityType, entityId } = command;
-    const undecided = { hasRoom: false };
     const snapshot = this.deps.entities.recall({ tenantId, entityType, entityId });
-    if (!snapshot) return undecided;
+    if (!snapshot) return {};
     const reading = this.readingOf(caller, command, { snapshot, first: undefined });
     const { result, event } = this.decideOn(command, reading, snapshot.moves);
     // Who is refused learns how the entity is now.
-    if (!result || !event) return undecided;
+    if (!result || !event) return {};
+    return this.withRoom(tenantId, async (takeRoom) => {
+      try {
+        takeRoom(event);
+      } catch {
+        // A reading may find that the operation was executed before, which needs no room.
+        return {};
+      }
+      const change = this.changeOf(event, command, caller, result);
+      const operation = operationOf(command, result);
+      const { outcome, movesBefore } = await this.deps.entities.commit(tenantId, snapshot, change, operation);
+      if (outcome !== 'committed') return { movesBefore };
+      this.schedule(tenantId, change);
+      return { result };
+    });
+  }
+
+  /**
+   * Runs one attempt, which may take room for what it decides. Where it has no result nothing is written, and the room is
+   * given back: another attempt may decide something else. @throws what it throws
+   */
+  private async withRoom<Attempt extends { result?: OperationResult | undefined }>(
+    tenantId: string,
+    attempt: (takeRoom: (event: TransitionEvent) => void) => Promise<Attempt>,
+  ): Promise<Attempt> {
+    const room = new BesideOpenTransaction();
     try {
-      this.takeRoom(tenantId, event);
-    } catch {
-      // A reading may find that the operation was executed before, which needs no room.
-      return undecided;
+      const attempted = await attempt((event) => room.do(() => this.takeRoom(tenantId, event)));
+      if (attempted.result) room.committed();
+      else await room.rolledBack();
+      return attempted;
+    } catch (error) {
+      await room.rolledBack();
+      throw error;
     }
-    const change = this.changeOf(event, command, caller, result);
-    const operation = operationOf(command, result);
-    const { outcome, movesBefore } = await this.deps.entities.commit(tenantId, snapshot, change, operation);
-    if (outcome !== 'committed') return { movesBefore, hasRoom: true };
-    this.schedule(tenantId, change);
-    return { result, hasRoom: true };
   }
 
   /** @throws Problem `quota-exceeded`, and then takes none */

@@ -39,9 +39,14 @@ export class BesideOpenTransaction {
   private readonly beside: BesideTransaction = { undos: [], actions: [] };
   private readonly running = new Set<Promise<unknown>>();
 
+  /** Does something beside this transaction at once, also while another one runs. @throws what it throws */
+  do<Result>(action: () => Result): Result {
+    return storage.run(this.beside, action);
+  }
+
   /** Runs a part of the transaction. @throws what it throws */
   async run<Result>(part: () => Promise<Result>): Promise<Result> {
-    const running = storage.run(this.beside, part);
+    const running = this.do(part);
     this.running.add(running);
     try {
       return await running;
