@@ -33,7 +33,12 @@ const defaults: PdfOptions = {
 
 function printer(options: Partial<PdfOptions> = {}, from = chromium) {
   const metrics = createMetrics('pdf-renderer');
-  const { inTurn, close } = pdfPrinter(() => from, { ...defaults, ...options }, silentLog(), metrics);
+  const { inTurn, close, refuseWaiting } = pdfPrinter(
+    () => from,
+    { ...defaults, ...options },
+    silentLog(),
+    metrics,
+  );
   const never = new AbortController().signal;
   return {
     print: (owner: ShareOwner, html: string, page: PageSetup, signal = never) =>
@@ -41,6 +46,7 @@ function printer(options: Partial<PdfOptions> = {}, from = chromium) {
     /** How many browsers were started. */
     browsers: async () =>
       (await metrics.getSingleMetric('plinth_pdf_browsers_total')!.get()).values[0]!.value,
+    refuseWaiting,
     close,
   };
 }
@@ -302,6 +308,18 @@ describe('the PDF printer', () => {
       expect(textOfPdf(await own.print(ada, text, {}))).toContain(text);
 
     expect(await own.browsers()).toBe(1);
+    await own.close();
+  });
+
+  it('gives back what waits for a place when it stops, and prints what has begun', async () => {
+    const own = printer({ pages: 1 });
+    const begun = own.print(ada, 'begun', {});
+    const waiting = own.print(ada, 'waiting', {});
+    own.refuseWaiting();
+
+    await expect(waiting).rejects.toMatchObject({ kind: 'overloaded' });
+    await expect(own.print(ada, 'later', {})).rejects.toMatchObject({ kind: 'overloaded' });
+    expect(textOfPdf(await begun)).toContain('begun');
     await own.close();
   });
 

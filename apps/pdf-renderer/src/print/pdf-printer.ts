@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { templateProblems } from '@plinth/contracts/template/problems';
 import type { ShareOwner } from '@plinth/kernel/fair-shares';
-import { Problem } from '@plinth/kernel/problem';
+import { Problem, unavailable } from '@plinth/kernel/problem';
 import { FairPlaces } from '@plinth/runtime/process/fair-places';
 import type { Log } from '@plinth/runtime/process/log';
 import { Counter, type Registry } from 'prom-client';
@@ -55,6 +55,8 @@ export interface PdfPrinter {
   warm(): Promise<void>;
   /** Where documents are printed, for metrics. */
   places: FairPlaces;
+  /** Gives back the documents that wait for a place, now and from now on, so that others print them. */
+  refuseWaiting(): void;
   close(): Promise<void>;
 }
 
@@ -88,6 +90,8 @@ interface PrintBrowser {
   isRetired: boolean;
   /** Settled once it is retired and its last document is printed. */
   ended: PromiseWithResolvers<void>;
+  /** Since when each tenant waits for that end. */
+  awaitedSince: Map<string, number>;
   /** Runs while it has nothing to print. */
   idle: NodeJS.Timeout | undefined;
   /** The browser that takes over from it. */
@@ -152,6 +156,7 @@ export function pdfPrinter(
       memory,
       isRetired: false,
       ended: Promise.withResolvers(),
+      awaitedSince: new Map(),
       idle: undefined,
       processesEnded: 0,
       fresh: [],
@@ -176,12 +181,15 @@ export function pdfPrinter(
       throw browserNotStarted(error);
     });
 
-  const currentBrowser = async (): Promise<PrintBrowser> => {
+  /** @param tenantId whose document it is for */
+  const currentBrowser = async (tenantId?: string): Promise<PrintBrowser> => {
     for (;;) {
       const starting = (current ??= startOrExplain());
       const started = await starting.catch(() => undefined);
       if (started?.isRetired === false) return started;
       // Each may take all the memory there is for a browser.
+      if (started && tenantId !== undefined && !started.awaitedSince.has(tenantId))
+        started.awaitedSince.set(tenantId, performance.now());
       await started?.ended.promise;
       if (current === starting) current = started?.successor;
       if (!started) return starting;
@@ -268,8 +276,19 @@ export function pdfPrinter(
       printBrowser.printing--;
       if (tab) closeTab(tab);
       if (!printBrowser.isRetired) balanceTabs(printBrowser);
-      if (printBrowser.printing === 0) rest(printBrowser);
+      if (printBrowser.printing === 0) {
+        restAsOthersWaited(printBrowser, tenantId);
+        rest(printBrowser);
+      }
     }
+  };
+
+  /** Whose document a retired browser was kept for prints none for as long as other tenants waited for its end. */
+  const restAsOthersWaited = ({ awaitedSince }: PrintBrowser, tenantId: string): void => {
+    awaitedSince.delete(tenantId);
+    if (awaitedSince.size === 0) return;
+    const since = Math.min(...awaitedSince.values());
+    places.rest(tenantId, pause(performance.now() - since, undefined, { ref: false }));
   };
 
   /** Keeps as many used tabs as may print at once, and as many unused ones. */
@@ -290,10 +309,10 @@ export function pdfPrinter(
     signal: AbortSignal,
   ): Promise<Buffer> => {
     const since = performance.now();
-    const { used } = await currentBrowser();
+    const { used } = await currentBrowser(tenantId);
     await Promise.all(used.splice(0).map(isClosed));
     // Another one may have taken over from it meanwhile, which has no used tabs.
-    const printBrowser = await currentBrowser();
+    const printBrowser = await currentBrowser(tenantId);
     signal.throwIfAborted();
     const { processesEnded } = printBrowser;
     try {
@@ -333,7 +352,7 @@ export function pdfPrinter(
     signal: AbortSignal,
   ): Promise<Buffer> => {
     const attempt = async () => {
-      const printBrowser = await endOrAbort(currentBrowser(), signal);
+      const printBrowser = await endOrAbort(currentBrowser(tenantId), signal);
       signal.throwIfAborted();
       return printOn(printBrowser, tenantId, html, page, signal);
     };
@@ -362,9 +381,15 @@ export function pdfPrinter(
     }
   };
 
+  const stopping = new AbortController();
   return {
     inTurn: (owner, signal, work) =>
-      places.run(owner, () => work((html, page) => counted(owner, html, page, signal)), signal),
+      places.run(
+        owner,
+        () => work((html, page) => counted(owner, html, page, signal)),
+        AbortSignal.any([signal, stopping.signal]),
+      ),
+    refuseWaiting: () => stopping.abort(unavailable('The PDF renderer is stopping; try again.')),
     async warm() {
       if (!isStartable) await currentBrowser();
     },

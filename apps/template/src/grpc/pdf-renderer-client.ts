@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { status, type ServiceError } from '@grpc/grpc-js';
 import type { Caller } from '@plinth/kernel/caller';
 import { unavailable } from '@plinth/kernel/problem';
 import type { Page } from '@plinth/proto/generated/plinth/pdf/v1/Page';
@@ -20,6 +22,20 @@ export interface PdfRenderer {
 /** Longer than a client waits for its response. */
 const DEADLINE_MILLISECONDS = 60_000;
 const PART_BYTES = 256 * 1024;
+/** Of a document that no renderer had begun to print: one that stops gives back what waits for it. */
+const ATTEMPTS_MAX = 3;
+/** After the first attempt; twice as long after the second. */
+const WAIT_MILLISECONDS = 100;
+
+/** Whether the renderer stops, or is gone. */
+const isLost = ({ code }: ServiceError): boolean => code === status.UNAVAILABLE || code === status.CANCELLED;
+
+/** A call that ended before the renderer began to print. */
+class NotBegun extends Error {
+  constructor(override readonly cause: ServiceError) {
+    super('The document was not begun.', { cause });
+  }
+}
 
 /** Creates a client of the PDF renderer. It is another process with keys of its own, which may be unavailable. */
 export function createPdfRendererClient(config: {
@@ -35,41 +51,60 @@ export function createPdfRendererClient(config: {
     config.PDF_RENDERER_KEYS,
   );
 
+  /** Prints once. @throws `NotBegun`, and what `print` throws */
+  const printOnce = async (
+    caller: Caller,
+    html: Uint8Array,
+    page: Page,
+    deadline: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Buffer> => {
+    const call = renderer.client.Print(renderer.identity('Print', caller), { deadline });
+    // Errors reach the reader of the call; one that comes after the reader has ended is ignored.
+    call.on('error', () => undefined);
+    const cancel = () => call.cancel();
+    signal?.addEventListener('abort', cancel, { once: true });
+    let sent: Promise<void> | undefined;
+    try {
+      call.write({ page });
+      const parts: Buffer[] = [];
+      let bytes = 0;
+      for await (const { begun, pdf } of call as AsyncIterable<PrintResponse__Output>) {
+        if (begun && !sent) {
+          sent = send(call, html);
+          // The reader meets the same error.
+          sent.catch(() => undefined);
+        }
+        if (!pdf) continue;
+        bytes += pdf.length;
+        if (bytes > config.PDF_BYTES_MAX)
+          throw unavailable('The PDF renderer sent more than a PDF may have.');
+        parts.push(pdf);
+      }
+      return Buffer.concat(parts);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!isServiceError(error)) throw error;
+      throw !sent && isLost(error) ? new NotBegun(error) : problemOfGrpc(error, 'pdf-renderer');
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      call.cancel();
+    }
+  };
+
   return {
     async print(caller, html, front, signal) {
-      signal?.throwIfAborted();
       const page = pageOf(front);
-      const call = renderer.client.Print(renderer.identity('Print', caller), {
-        deadline: Date.now() + DEADLINE_MILLISECONDS,
-      });
-      // Errors reach the reader of the call; one that comes after the reader has ended is ignored.
-      call.on('error', () => undefined);
-      const cancel = () => call.cancel();
-      signal?.addEventListener('abort', cancel, { once: true });
-      try {
-        call.write({ page });
-        const parts: Buffer[] = [];
-        let bytes = 0;
-        let sent: Promise<void> | undefined;
-        for await (const { begun, pdf } of call as AsyncIterable<PrintResponse__Output>) {
-          if (begun && !sent) {
-            sent = send(call, html);
-            // The reader meets the same error.
-            sent.catch(() => undefined);
-          }
-          if (!pdf) continue;
-          bytes += pdf.length;
-          if (bytes > config.PDF_BYTES_MAX)
-            throw unavailable('The PDF renderer sent more than a PDF may have.');
-          parts.push(pdf);
-        }
-        return Buffer.concat(parts);
-      } catch (error) {
+      const deadline = Date.now() + DEADLINE_MILLISECONDS;
+      for (let attempt = 1; ; attempt++) {
         signal?.throwIfAborted();
-        throw isServiceError(error) ? problemOfGrpc(error, 'pdf-renderer') : error;
-      } finally {
-        signal?.removeEventListener('abort', cancel);
-        call.cancel();
+        try {
+          return await printOnce(caller, html, page, deadline, signal);
+        } catch (error) {
+          if (!(error instanceof NotBegun)) throw error;
+          if (attempt === ATTEMPTS_MAX) throw problemOfGrpc(error.cause, 'pdf-renderer');
+          await pause(attempt * WAIT_MILLISECONDS);
+        }
       }
     },
     close: renderer.close,

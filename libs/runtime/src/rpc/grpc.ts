@@ -111,7 +111,7 @@ export async function serveGrpc(
   services: readonly GrpcService[],
   messages?: MessageBudget,
   keepAlive = KEEP_ALIVE,
-): Promise<{ port: number; close: Close }> {
+): Promise<{ port: number; close: (millisecondsMax?: number) => Promise<void> }> {
   const interceptors = messages ? [countMessages(messages, toMetadata)] : [];
   const server = new Server({
     ...keepAliveOptions(keepAlive),
@@ -133,9 +133,10 @@ export async function serveGrpc(
   });
   return {
     port,
-    async close() {
+    /** Takes no more calls, and gives those that run so long to end. */
+    async close(millisecondsMax = DEADLINE_MILLISECONDS) {
       const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      await inTime(DEADLINE_MILLISECONDS, finished, () => undefined);
+      await inTime(millisecondsMax, finished, () => undefined);
       // What lasts longer, such as the rows of a large export, is requested again from where it stopped.
       server.forceShutdown();
     },
