@@ -6,8 +6,11 @@ import type { Close } from '@plinth/runtime/process/lifecycle';
 import { serveGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, TEST_KEYS } from '@plinth/testing/http';
+import { interruptedDatabase } from '@plinth/testing/interrupted-database';
+import { firstRows } from '@plinth/testing/list-requests';
 import { Client } from 'pg';
 import { grpcServices } from '../src/grpc/server';
+import { apiKeyStore } from '../src/store/api-key-store';
 import { startSettings, type Settings } from './start-settings';
 
 const PERMISSION = 'DataExchange.Imports.Execute';
@@ -129,6 +132,18 @@ describe('an API key', () => {
       .body;
 
     expect([...first.items, ...second.items].map(({ name }) => name)).toEqual(['three', 'two', 'one']);
+  });
+
+  it('is listed with the number of all as they are at one instant, also where one is created meanwhile', async () => {
+    const caller = aCaller();
+    const create = () => service.as(caller).post('/api-keys', nightly);
+    await create();
+    const list = firstRows('createdAt', true, { wantsTotalCount: true });
+    const store = apiKeyStore(interruptedDatabase(service.db, 'apiKey.count', create));
+
+    const { rows, totalCount } = await store.list(caller.tenantId, list);
+
+    expect([rows.length, totalCount]).toEqual([1, 1]);
   });
 
   it('is found by the gateway with its user, tenant and permissions, and its use is recorded', async () => {

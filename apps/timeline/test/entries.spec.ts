@@ -1,8 +1,12 @@
+import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { behindLock } from '@plinth/testing/behind-a-lock';
 import { aCaller } from '@plinth/testing/http';
+import { interruptedDatabase } from '@plinth/testing/interrupted-database';
+import { firstRows } from '@plinth/testing/list-requests';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { Client } from 'pg';
+import { entryStore } from '../src/store/entry-store';
 import { aStaffMember, aUser, startTimeline, type Timeline } from './start-timeline';
 
 let timeline: Timeline;
@@ -369,6 +373,26 @@ describe('GET /timeline/{entityType}/{entityId}', () => {
       await http.delete(`${path}/entries/${page.body.items.at(-1).id}`);
     }
     expect(visited).toEqual(ids);
+  });
+
+  it('shows entries and how many there are as they are at one instant, also where one is removed meanwhile', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const path = anEntity();
+    const [id] = await write(timeline.as(ann), path, 1);
+    const removing = () => timeline.as(ann).delete(`${path}/entries/${id}`);
+    const db = interruptedDatabase(timeline.db, 'timelineEntry.findMany', removing);
+    const quota = { take: () => undefined, tryTake: () => true };
+    const { page } = entryStore({ db, clock: systemClock, quota, followerQuota: quota });
+    const entity = { entityType: 'Invoice', entityId: path.split('/').at(-1)! };
+
+    const { rows, totalCount } = await page(
+      { tenantId: ann.tenantId, seesInternal: false },
+      entity,
+      firstRows('createdAt'),
+    );
+
+    expect([rows.length, totalCount]).toEqual([1, 1]);
+    expect((await timeline.as(ann).get(path)).body.totalCount).toBe(0);
   });
 
   it('can be read oldest first, by cursor too', async () => {

@@ -9,9 +9,11 @@ import { silentLog } from '@plinth/runtime/process/log';
 import { behindLock } from '@plinth/testing/behind-a-lock';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
+import { interruptedDatabase } from '@plinth/testing/interrupted-database';
 import { Client } from 'pg';
 import { POLL_MILLISECONDS } from '../src/app/wake-ups';
 import { subscriptions } from '../src/events/subscriptions';
+import { notificationStore } from '../src/store/notification-store';
 import {
   aStaffMember,
   aUser,
@@ -532,6 +534,21 @@ describe('GET /notifications/stream', () => {
     const third = await open(bob, id);
     expect((await third.next()).data.excerpt).toBe('two');
     third.close();
+  });
+
+  it('reads as many as there are where an entry is removed meanwhile: a batch that is short ends what is read at once', async () => {
+    const tenantId = newId();
+    const [ann, bob] = [aUser(tenantId, 'Ann'), aUser(tenantId, 'Bob')];
+    const path = anEntity();
+    const { id } = await write(ann, path, comment(`Hello ${mention(bob)}`));
+    await allEventsProcessed(timeline);
+    const removing = () => timeline.as(ann).delete(`${path}/entries/${id}`);
+    const db = interruptedDatabase(timeline.db, 'notification.findMany', removing);
+
+    const batch = await notificationStore({ db, clock: systemClock }).since(bob, 0n, 1);
+
+    expect(batch.map(({ entry }) => entry.id)).toEqual([id]);
+    expect(await unread(bob)).toBe(0);
   });
 
   it('begins with new notifications without `Last-Event-ID`', async () => {
