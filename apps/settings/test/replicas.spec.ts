@@ -19,6 +19,8 @@ describe('two replicas of the settings service', () => {
   it('both serve a new value as soon as one of them has stored it', async () => {
     const first = await startSettings();
     const second = await startSettings({ databaseUrl: first.databaseUrl, natsPrefix: first.natsPrefix });
+    // NATS has done what it was asked to before: it knows that the second one listens.
+    await eventually(async () => (await second.health.readiness()).parts['nats'] === 'up');
     const caller = aCaller();
     const value = async () => (await second.as(caller).get(CULTURE)).body.value;
 
