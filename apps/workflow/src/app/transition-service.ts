@@ -4,6 +4,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { uuidFrom } from '@plinth/kernel/uuid-from';
+import { onRollback, undoingOnRollback } from '@plinth/runtime/postgres/beside-transaction';
 import { CallNotSent } from '@plinth/runtime/rpc/grpc';
 import { SYSTEM_ACTOR } from '../domain/actor';
 import { dueStep, rowsOfApprovers, seatLeft, type Approval } from '../domain/approval';
@@ -89,7 +90,12 @@ export class TransitionService {
    * came: where another request moves it meanwhile, this one lost a race and results in `InvalidTransition`.
    * @throws Problem `quota-exceeded` where the tenant has as much history as it may, or as many who may decide its requests
    */
-  async execute(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
+  execute(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
+    // Room is taken before the transaction begins that needs it: until then the rows that are counted are without it.
+    return undoingOnRollback(() => this.executeInRoom(caller, command));
+  }
+
+  private async executeInRoom(caller: Caller, command: TransitionCommand): Promise<OperationResult> {
     const owner = this.deps.owners.get(command.entityType);
     let movesBefore: number | undefined;
     let hasRoom = false;
@@ -102,10 +108,11 @@ export class TransitionService {
       const decideOn = (reading: Reading): Decided => {
         movesBefore ??= reading.snapshot.moves;
         const decided = this.decideOn(command, reading, movesBefore);
-        // Once, however often it is decided.
+        // Once, however often it is decided; a transaction that is repeated gave it back.
         if (decided.result && decided.event && !hasRoom) {
           this.takeRoom(caller.tenantId, decided.event);
           hasRoom = true;
+          onRollback(() => (hasRoom = false));
         }
         return decided;
       };
