@@ -175,12 +175,19 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
   });
 
   it('sends the largest page there can be of the largest bodies', async () => {
-    const http = timeline.as(aUser(newId(), 'Ann'));
+    const ann = aUser(newId(), 'Ann');
+    const http = timeline.as(ann);
     const path = anEntity();
     // Six bytes of JSON for each control character, and one for each letter.
     const body = '\u0001'.repeat(39_321) + 'x'.repeat(26_215);
-    for (let count = 0; count < 100; count++)
-      expect((await http.post(`${path}/entries`, comment(body))).status).toBe(201);
+    expect((await http.post(`${path}/entries`, comment(body))).status).toBe(201);
+    await timeline.db.inTenant(
+      ann.tenantId,
+      (tx) => tx.$executeRaw`
+        INSERT INTO entry (tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name, created_at)
+        SELECT tenant_id, gen_random_uuid(), entity_type, entity_id, entry_type, body, author_id, author_display_name, created_at
+        FROM entry, generate_series(1, 99) WHERE tenant_id = ${ann.tenantId}::uuid`,
+    );
     const page = await http.get(`${path}?pageSize=100`);
     expect([page.status, page.body.items.length]).toEqual([200, 100]);
   });
