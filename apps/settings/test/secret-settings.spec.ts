@@ -65,7 +65,12 @@ afterAll(async () => {
   await replica.close();
 });
 
-const register = (definition: SettingDefinition) => service.definitions.register('shop', [definition]);
+/** As every service does it: again, where a change of the setting took longer than a registration waits. */
+const register = (definition: SettingDefinition) =>
+  eventually(async () => {
+    await service.definitions.register('shop', [definition]);
+    return true;
+  });
 
 /** Everything that the database holds about a setting, as one text. */
 async function storedOf(name: string): Promise<string> {
