@@ -6,8 +6,11 @@ import type { Close } from '@plinth/runtime/process/lifecycle';
 import { serveGrpc, serviceClient } from '@plinth/runtime/rpc/grpc';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, TEST_KEYS } from '@plinth/testing/http';
+import { interruptedDatabase } from '@plinth/testing/interrupted-database';
+import { firstRows } from '@plinth/testing/list-requests';
 import { Client } from 'pg';
 import { grpcServices } from '../src/grpc/server';
+import { apiKeyStore } from '../src/store/api-key-store';
 import { startSettings, type Settings } from './start-settings';
 
 const PERMISSION = 'DataExchange.Imports.Execute';
@@ -131,9 +134,21 @@ describe('an API key', () => {
     expect([...first.items, ...second.items].map(({ name }) => name)).toEqual(['three', 'two', 'one']);
   });
 
+  it('is listed with the number of all as they are at one instant, also where one is created meanwhile', async () => {
+    const caller = aCaller();
+    const create = () => service.as(caller).post('/api-keys', nightly);
+    await create();
+    const list = firstRows('createdAt', true, { wantsTotalCount: true });
+    const store = apiKeyStore(interruptedDatabase(service.db, 'apiKey.count', create));
+
+    const { rows, totalCount } = await store.list(caller.tenantId, list);
+
+    expect([rows.length, totalCount]).toEqual([1, 1]);
+  });
+
   it('is found by the gateway with its user, tenant and permissions, and its use is recorded', async () => {
     const caller = aCaller();
-    const { key, id } = (await service.as(caller).post('/api-keys', nightly)).body;
+    const { key, id, createdAt } = (await service.as(caller).post('/api-keys', nightly)).body;
 
     expect(await find(key)).toMatchObject({
       id,
@@ -144,7 +159,7 @@ describe('an API key', () => {
       isRevoked: false,
     });
     const { lastUsedAt } = (await service.as(caller).get(`/api-keys/${id}`)).body;
-    expect(Date.parse(lastUsedAt)).toBeGreaterThan(Date.now() - 60_000);
+    expect(Date.parse(lastUsedAt)).toBeGreaterThanOrEqual(Date.parse(createdAt));
     expect(await find(`${key}x`)).toBeUndefined();
   });
 

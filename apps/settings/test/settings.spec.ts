@@ -1,6 +1,9 @@
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { aCaller } from '@plinth/testing/http';
+import { interruptedDatabase } from '@plinth/testing/interrupted-database';
+import { firstRows } from '@plinth/testing/list-requests';
 import { Client } from 'pg';
+import { settingStore } from '../src/store/setting-store';
 import { startSettings, type Settings } from './start-settings';
 
 const CULTURE = 'Service.Localization.PreferredCulture';
@@ -407,6 +410,22 @@ describe('GET /settings/{scope}/{name}/history', () => {
     const second = (await http.get(`${path}?pageSize=2&cursor=${first.nextCursor}`)).body;
     expect([...first.items, ...second.items]).toEqual(page.items);
     expect(second).toMatchObject({ hasMore: false, nextCursor: null });
+  });
+
+  it('lists changes and their number as they are at one instant, also where a value is set meanwhile', async () => {
+    const caller = aCaller();
+    const set = (value: string) => service.as(caller).put(`/settings/user/${CULTURE}`, { value });
+    await set('fr');
+    const db = interruptedDatabase(service.db, 'settingChange.count', () => set('en'));
+    const { tenantId, userId } = caller;
+
+    const { rows, totalCount } = await settingStore({ db, box: service.box, config: {} }).history(
+      { tenantId, scope: 'user', userId },
+      CULTURE,
+      firstRows('changedAt', true, { wantsTotalCount: true }),
+    );
+
+    expect([rows.map(({ newValue }) => newValue), totalCount]).toEqual([['fr'], 1]);
   });
 
   it('has the newest five hundred changes of a setting, and older ones until some change removes them', async () => {

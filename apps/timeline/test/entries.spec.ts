@@ -1,8 +1,12 @@
+import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { behindLock } from '@plinth/testing/behind-a-lock';
 import { aCaller } from '@plinth/testing/http';
+import { interruptedDatabase } from '@plinth/testing/interrupted-database';
+import { firstRows } from '@plinth/testing/list-requests';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { Client } from 'pg';
+import { entryStore } from '../src/store/entry-store';
 import { aStaffMember, aUser, startTimeline, type Timeline } from './start-timeline';
 
 let timeline: Timeline;
@@ -171,12 +175,19 @@ describe('POST /timeline/{entityType}/{entityId}/entries', () => {
   });
 
   it('sends the largest page there can be of the largest bodies', async () => {
-    const http = timeline.as(aUser(newId(), 'Ann'));
+    const ann = aUser(newId(), 'Ann');
+    const http = timeline.as(ann);
     const path = anEntity();
     // Six bytes of JSON for each control character, and one for each letter.
     const body = '\u0001'.repeat(39_321) + 'x'.repeat(26_215);
-    for (let count = 0; count < 100; count++)
-      expect((await http.post(`${path}/entries`, comment(body))).status).toBe(201);
+    expect((await http.post(`${path}/entries`, comment(body))).status).toBe(201);
+    await timeline.db.inTenant(
+      ann.tenantId,
+      (tx) => tx.$executeRaw`
+        INSERT INTO entry (tenant_id, id, entity_type, entity_id, entry_type, body, author_id, author_display_name, created_at)
+        SELECT tenant_id, gen_random_uuid(), entity_type, entity_id, entry_type, body, author_id, author_display_name, created_at
+        FROM entry, generate_series(1, 99) WHERE tenant_id = ${ann.tenantId}::uuid`,
+    );
     const page = await http.get(`${path}?pageSize=100`);
     expect([page.status, page.body.items.length]).toEqual([200, 100]);
   });
@@ -369,6 +380,26 @@ describe('GET /timeline/{entityType}/{entityId}', () => {
       await http.delete(`${path}/entries/${page.body.items.at(-1).id}`);
     }
     expect(visited).toEqual(ids);
+  });
+
+  it('shows entries and how many there are as they are at one instant, also where one is removed meanwhile', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const path = anEntity();
+    const [id] = await write(timeline.as(ann), path, 1);
+    const removing = () => timeline.as(ann).delete(`${path}/entries/${id}`);
+    const db = interruptedDatabase(timeline.db, 'timelineEntry.findMany', removing);
+    const quota = { take: () => undefined, tryTake: () => true };
+    const { page } = entryStore({ db, clock: systemClock, quota, followerQuota: quota });
+    const entity = { entityType: 'Invoice', entityId: path.split('/').at(-1)! };
+
+    const { rows, totalCount } = await page(
+      { tenantId: ann.tenantId, seesInternal: false },
+      entity,
+      firstRows('createdAt'),
+    );
+
+    expect([rows.length, totalCount]).toEqual([1, 1]);
+    expect((await timeline.as(ann).get(path)).body.totalCount).toBe(0);
   });
 
   it('can be read oldest first, by cursor too', async () => {

@@ -17,8 +17,8 @@ describe('the quota of timeline entries', () => {
     const post = (caller = ann) =>
       timeline.as(caller).post(`/timeline/Invoice/${newId()}/entries`, { entryType: 0, body: 'Hello' });
     for (let count = 0; count < 10; count++) expect((await post()).status).toBe(201);
-    for (let count = 0; count < 11; count++) await post();
-    const refused = await post();
+    let refused = await post();
+    for (let count = 11; refused.status === 201 && count <= 21; count++) refused = await post();
 
     expect({ status: refused.status, body: refused.body }).toMatchObject({
       status: 429,

@@ -19,8 +19,8 @@ describe('the export of a small tenant', () => {
   it('reads no more entries than that tenant has, whatever the statistics know of a large one', async () => {
     const [large, small] = [newId(), newId()];
     const fill = async (admin: Client, tenantId: string, count: number) => {
-      await fillTimeline(admin, tenantId, count);
-      if (tenantId === large) await fillTimeline(admin, small, ENTRIES_OF_SMALL_TENANT);
+      await fillTimeline(admin, tenantId, count, 0);
+      if (tenantId === large) await fillTimeline(admin, small, ENTRIES_OF_SMALL_TENANT, 0);
     };
     const database = { url: timeline.databaseUrl, adminUrl: timeline.database!.adminUrl };
 

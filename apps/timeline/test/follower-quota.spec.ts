@@ -36,8 +36,9 @@ describe('the quotas of followers and notifications', () => {
     const http = timeline.as(ann);
     const kept = anEntity();
     expect((await http.post(`${kept}/follow`)).status).toBe(204);
-    for (let count = 0; count < QUOTA + 1; count++) await http.post(`${anEntity()}/follow`);
-    const refused = await http.post(`${anEntity()}/follow`);
+    let refused = await http.post(`${anEntity()}/follow`);
+    for (let count = 2; refused.status === 204 && count <= QUOTA + 1; count++)
+      refused = await http.post(`${anEntity()}/follow`);
     expect({ status: refused.status, body: refused.body }).toMatchObject({
       status: 429,
       body: { quota: { name: 'followers', scope: 'tenant', limit: QUOTA } },

@@ -1,6 +1,8 @@
 import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
+import { interruptedDatabase } from '@plinth/testing/interrupted-database';
 import { firstRows } from '@plinth/testing/list-requests';
+import { approvalStore } from '../src/store/approval-store';
 import { aTenantWithOrders, APPROVER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
 
@@ -192,6 +194,19 @@ describe('approvals', () => {
     const two = await http.get('/workflow/approvals?filter[entityId.eq]=2');
     expect(two.body.items).toHaveLength(1);
     expect((await http.get('/workflow/approvals?sort=comment')).status).toBe(400);
+  });
+
+  it('are listed as they are at one instant, with their number, also where one is given meanwhile', async () => {
+    const { user, move, openApprovals } = await aTenantWithOrders(service);
+    const bob = user('bob', APPROVER);
+    await move(user('ann'), '1', 'Approved');
+    const db = interruptedDatabase(service.db, '$queryRaw', () => move(bob, '1', 'Approved'));
+    const list = firstRows('requestedAt', false, { wantsTotalCount: true });
+
+    const { rows, totalCount } = await approvalStore(db).waitingFor(bob, service.clock.now(), list);
+
+    expect([rows.length, totalCount]).toEqual([1, 1]);
+    expect(await openApprovals(bob)).toEqual([]);
   });
 
   it('count the votes of many approvers who vote at the same time', async () => {

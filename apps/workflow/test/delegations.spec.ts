@@ -3,6 +3,8 @@ import { aTenantWithOrders, APPROVER, USER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
 
 const DAY = 86_400_000;
+/** Fewer than a tenant has connections: others would wait for one, and not for as long as a slow machine takes. */
+const AT_ONCE = 8;
 
 describe('delegations of approvals', () => {
   let service: Workflow;
@@ -145,14 +147,14 @@ describe('delegations of approvals', () => {
     const http = service.as(user('generous', APPROVER));
     const give = (delegateId: string) =>
       http.post('/workflow/delegations', { delegateId, from: inDays(0), until: inDays(1) });
-    for (let begin = 0; begin < 90; begin += 15) {
+    for (let begin = 0; begin < 96; begin += AT_ONCE) {
       const given = await Promise.all(
-        Array.from({ length: 15 }, (_, index) => give(`user-${begin + index}`)),
+        Array.from({ length: AT_ONCE }, (_, index) => give(`user-${begin + index}`)),
       );
-      expect(given.map((response) => response.status)).toEqual(Array(15).fill(201));
+      expect(given.map((response) => response.status)).toEqual(Array(AT_ONCE).fill(201));
     }
-    const last = await Promise.all(Array.from({ length: 15 }, (_, index) => give(`last-${index}`)));
-    expect(last.filter((response) => response.status === 201)).toHaveLength(10);
+    const last = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => give(`last-${index}`)));
+    expect(last.filter((response) => response.status === 201)).toHaveLength(4);
 
     const { status, body } = await give('one-more');
 
@@ -170,10 +172,10 @@ describe('delegations of approvals', () => {
       service
         .as(user(delegator, APPROVER))
         .post('/workflow/delegations', { delegateId: 'dee', from: inDays(0), until: inDays(1) });
-    for (let begin = 0; begin < 90; begin += 15)
-      await Promise.all(Array.from({ length: 15 }, (_, index) => give(`user-${begin + index}`)));
-    const last = await Promise.all(Array.from({ length: 15 }, (_, index) => give(`last-${index}`)));
-    expect(last.filter((response) => response.status === 201)).toHaveLength(10);
+    for (let begin = 0; begin < 96; begin += AT_ONCE)
+      await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => give(`user-${begin + index}`)));
+    const last = await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => give(`last-${index}`)));
+    expect(last.filter((response) => response.status === 201)).toHaveLength(4);
 
     expect((await give('one-more')).body).toMatchObject({
       quota: { name: 'workflow-delegations-received', scope: 'user', limit: 100, used: 100 },

@@ -28,6 +28,7 @@ export async function startEntityOwnerStub(clock: Clock = systemClock) {
   const requestedBy: string[] = [];
   const refusals = new Set<string>();
   const { unary } = grpcHandlers(TEST_KEYS, silentLog());
+  const movedOf = movesBy(clock);
   const keyOf = (caller: Caller | null, entityId: string) => `${caller?.tenantId} ${entityId}`;
 
   let described = 0;
@@ -107,7 +108,7 @@ function numberOf(moveId: string): number {
   return number;
 }
 
-export function movedOf(move: {
+interface OwnerMove {
   entityType: string;
   entityId: string;
   from: string;
@@ -115,20 +116,25 @@ export function movedOf(move: {
   moveId?: string;
   comment?: string;
   actorId: string;
-}): EntityMovedPayload {
-  const moveId = move.moveId ?? newId();
-  numberOf(moveId);
-  return {
-    entityType: move.entityType,
-    entityId: move.entityId,
-    moveId,
-    previousState: move.from,
-    newState: move.to,
-    comment: move.comment || null,
-    movedAt: new Date().toISOString(),
-    movedBy: move.actorId,
-  };
 }
+
+/** What a process of the owner publishes of its moves, by its clock. */
+export const movesBy =
+  (clock: Clock) =>
+  (move: OwnerMove): EntityMovedPayload => {
+    const moveId = move.moveId ?? newId();
+    numberOf(moveId);
+    return {
+      entityType: move.entityType,
+      entityId: move.entityId,
+      moveId,
+      previousState: move.from,
+      newState: move.to,
+      comment: move.comment || null,
+      movedAt: clock.now().toISOString(),
+      movedBy: move.actorId,
+    };
+  };
 
 /** The event of a move, as the owner's outbox makes it, when it is delivered first. */
 export const eventOf = (

@@ -1,3 +1,5 @@
+import type { Caller } from '@plinth/kernel/caller';
+import { onCommit, onRollback } from '@plinth/runtime/postgres/beside-transaction';
 import { aCaller } from '@plinth/testing/http';
 import { TransitionService } from '../src/app/transition-service';
 import type { EntityStore } from '../src/store/entity-store';
@@ -18,8 +20,9 @@ describe('the quota of history', () => {
     for (let count = 0; count < 5; count++)
       for (const state of ['Submitted', 'Draft'])
         expect((await move(state)).body).toMatchObject({ outcome: 'Completed' });
-    for (let count = 0; count < 6; count++) for (const state of ['Submitted', 'Draft']) await move(state);
-    const refused = await move((await stateOf()) === 'Draft' ? 'Submitted' : 'Draft');
+    let refused = await move('Submitted');
+    for (let count = 11; refused.status === 200 && count <= 21; count++)
+      refused = await move((await stateOf()) === 'Draft' ? 'Submitted' : 'Draft');
 
     expect({ status: refused.status, body: refused.body }).toMatchObject({
       status: 429,
@@ -29,28 +32,18 @@ describe('the quota of history', () => {
     expect((await move('Nowhere')).body).toMatchObject({ outcome: 'InvalidTransition' });
   });
 
-  it('counts a transition once, also where its transaction is repeated', async () => {
-    const { entities, approvals, owners, clock } = service;
-    const repeating: EntityStore = {
-      ...entities,
-      change: (key, reader, operationId, decide) =>
-        entities.change(key, reader, operationId, (read) => {
-          decide(read);
-          return decide(read);
-        }),
-    };
-    const taken: string[] = [];
-    const caller = aCaller();
+  /** Submits an invoice, with a store and a quota of its own. */
+  const submit = async (caller: Caller, entities: EntityStore, take: () => void) => {
+    const { approvals, owners, clock } = service;
     const transitions = new TransitionService({
-      entities: repeating,
+      entities,
       approvals,
       owners,
       schedule: { start: async () => undefined, end: async () => undefined },
       clock,
-      quota: { take: (tenantId) => void taken.push(tenantId) },
+      quota: { take },
       approverQuota: { take: () => undefined, requireRoom: () => undefined },
     });
-
     const command = {
       entityType: 'Invoice',
       entityId: '2',
@@ -60,7 +53,56 @@ describe('the quota of history', () => {
       operationId: undefined,
     };
     expect(await transitions.execute(caller, command)).toMatchObject({ outcome: 'Completed' });
+  };
 
-    expect(taken).toEqual([caller.tenantId]);
+  it('counts a transition once, also where it is decided twice', async () => {
+    const { entities } = service;
+    const change: EntityStore['change'] = (key, reader, operation, decide) =>
+      entities.change(key, reader, operation, (read) => {
+        decide(read);
+        return decide(read);
+      });
+    let taken = 0;
+
+    await submit(aCaller(), { ...entities, change }, () => taken++);
+
+    expect(taken).toBe(1);
+  });
+
+  it('counts a transition once, also where its transaction is repeated', async () => {
+    const { entities } = service;
+    const change: EntityStore['change'] = async (key, reader, operation, decide) => {
+      const conflict = entities.change(key, reader, operation, (read) => {
+        decide(read);
+        throw new Error('could not serialize access');
+      });
+      await conflict.catch(() => undefined);
+      return entities.change(key, reader, operation, decide);
+    };
+    let taken = 0;
+
+    await submit(aCaller(), { ...entities, change }, () => {
+      taken++;
+      onRollback(() => taken--);
+    });
+
+    expect(taken).toBe(1);
+  });
+
+  it('takes the room of a transition for that of a written one only when it is written', async () => {
+    const { entities } = service;
+    const caller = aCaller();
+    // So that it is decided by what the process remembers, before any transaction.
+    await service.as(caller).get('/workflow/Invoice/2/transitions');
+    const steps: string[] = [];
+    const commit: EntityStore['commit'] = async (...of) => {
+      const committed = await entities.commit(...of);
+      steps.push(committed.outcome);
+      return committed;
+    };
+
+    await submit(caller, { ...entities, commit }, () => onCommit(() => steps.push('written')));
+
+    expect(steps).toEqual(['committed', 'written']);
   });
 });

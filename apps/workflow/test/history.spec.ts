@@ -1,4 +1,6 @@
 import { aCaller } from '@plinth/testing/http';
+import { interruptedDatabase } from '@plinth/testing/interrupted-database';
+import { historyStore } from '../src/store/history-store';
 import { startWorkflow, type Workflow } from './start-workflow';
 
 describe('the history of an entity', () => {
@@ -83,6 +85,20 @@ describe('the history of an entity', () => {
       Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? 'Draft' : 'Submitted')),
     );
     expect(totals).toEqual([10, 11, 12]);
+  });
+
+  it('is read as it is at one instant, with its total, also where the entity moves meanwhile', async () => {
+    const http = service.as(caller);
+    const moved = (targetState: string) => http.post('/workflow/Invoice/moving/transition', { targetState });
+    await moved('Submitted');
+    const db = interruptedDatabase(service.db, 'entity.findUnique', () => moved('Draft'));
+    const key = { tenantId: caller.tenantId, entityType: 'Invoice', entityId: 'moving' };
+    const oldest = { isNewestFirst: false, after: undefined, offset: 0, limit: 10 };
+
+    const { rows, totalCount } = await historyStore(db).page(key, oldest);
+
+    expect([rows.length, totalCount]).toEqual([1, 1]);
+    expect((await history('', 'moving')).body.totalCount).toBe(2);
   });
 
   it.each([

@@ -36,6 +36,8 @@ describe('timers of approvals in Temporal', () => {
         WORKFLOW_TASK_QUEUE: `workflow-${newId()}`,
       },
     });
+    // What starts a timer does not wait for long; here nothing starts those later that were not started.
+    await eventually(() => service.temporal.client());
   });
   afterAll(async () => {
     await stopWorker?.();

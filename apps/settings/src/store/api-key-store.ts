@@ -4,6 +4,7 @@ import { newId } from '@plinth/kernel/uuid';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
 import { lockUntilCommit } from '@plinth/runtime/postgres/lock';
+import { readAtOneInstant } from '@plinth/runtime/postgres/at-one-instant';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -77,6 +78,7 @@ export function apiKeyStore(db: TenantDatabase<Tx>): ApiKeyStore {
 
     list: (tenantId, list) =>
       db.inTenant(tenantId, async (tx) => {
+        await readAtOneInstant(tx);
         await readByIndexes(tx, 'for-values');
         return findPage(list, {
           selection: { AND: [{ tenantId }, toWhere(list, ['name', 'createdByName'])] },

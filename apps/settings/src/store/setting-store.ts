@@ -2,6 +2,7 @@ import type { SettingDefinition, SettingScope } from '@plinth/contracts/settings
 import type { Caller } from '@plinth/kernel/caller';
 import type { ListRequest } from '@plinth/http/paging';
 import { findPage, toWhere } from '@plinth/http/prisma-list';
+import { readAtOneInstant } from '@plinth/runtime/postgres/at-one-instant';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { findOperation, operationRecorded, recordOperation } from '@plinth/runtime/postgres/run-once';
@@ -120,14 +121,15 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
     },
 
     history: (level, name, list) =>
-      db.inTenant(level.tenantId, (tx) =>
-        findPage(list, {
+      db.inTenant(level.tenantId, async (tx) => {
+        await readAtOneInstant(tx);
+        return findPage(list, {
           selection: { AND: [{ ...level, name }, toWhere(list, ['changedBy'])] },
           dates: ['changedAt'],
           find: (page) => tx.settingChange.findMany(page),
           count: (all) => tx.settingChange.count(all),
-        }),
-      ),
+        });
+      }),
   };
 }
 

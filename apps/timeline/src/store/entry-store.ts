@@ -5,6 +5,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import type { Caller } from '@plinth/kernel/caller';
 import type { Clock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
+import { readAtOneInstant } from '@plinth/runtime/postgres/at-one-instant';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import { empty, raw, send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
@@ -79,6 +80,7 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
   /** An entry that its author has just written. */
   const getWritten = (tenantId: string, id: string): Promise<Entry> =>
     db.inTenant(tenantId, async (tx) => {
+      await readAtOneInstant(tx);
       const row = await tx.entry.findUnique({
         where: { tenantId_id: { tenantId, id } },
         include: withAttachments,
@@ -90,6 +92,7 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
   return {
     page: (audience, entity, list) =>
       db.inTenant(audience.tenantId, async (tx) => {
+        await readAtOneInstant(tx);
         const rows = await tx.timelineEntry.findMany({
           where: { ...ofEntity(audience.tenantId, entity), ...visibleTo(audience), ...after(list) },
           include: withAttachments,
@@ -116,6 +119,7 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
 
     get: (audience, entity, id) =>
       db.inTenant(audience.tenantId, async (tx) => {
+        await readAtOneInstant(tx);
         const where = { ...ofEntity(audience.tenantId, entity), id, ...visibleTo(audience) };
         const row = await tx.timelineEntry.findFirst({ where, include: withAttachments });
         if (!row) throw entryNotFound();

@@ -7,6 +7,7 @@ import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
 import { headOf } from '@plinth/kernel/text';
 import { newId } from '@plinth/kernel/uuid';
+import { readAtOneInstant } from '@plinth/runtime/postgres/at-one-instant';
 import { checkedForValues } from '@plinth/runtime/postgres/checked-for-values';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { raw, send, sql } from '@plinth/runtime/postgres/raw-statements';
@@ -67,7 +68,7 @@ export function notificationStore({
         const onlyUnread = list.quickFilters.includes('unread');
         const selection = { ...ownAndVisible(caller), ...(onlyUnread ? { readAt: null } : {}) };
         // Where an entry is removed in between, the page would be one short and seem to be the last one.
-        await send(tx, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+        await readAtOneInstant(tx);
         await readByIndexes(tx, 'for-values');
         const rows = await tx.notification.findMany({
           where: { ...selection, ...(list.after ? toAfter(list.sort, list.after, ['createdAt']) : {}) },
@@ -124,6 +125,8 @@ export function notificationStore({
 
     since: (caller, position, limit) =>
       db.inTenant(caller.tenantId, async (tx) => {
+        // Where an entry is removed in between, the batch would be one short and seem to be the last one.
+        await readAtOneInstant(tx);
         const rows = await tx.notification.findMany({
           where: { ...ownAndVisible(caller), sequence: { gt: position } },
           orderBy: { sequence: 'asc' },

@@ -159,9 +159,15 @@ export class TransitionService {
     tenantId: string,
     attempt: (takeRoom: (event: TransitionEvent) => void) => Promise<Attempt>,
   ): Promise<Attempt> {
-    const room = new BesideOpenTransaction();
+    let room = new BesideOpenTransaction();
+    const takeRoom = (event: TransitionEvent): void => {
+      // A transaction that is repeated decides again.
+      void room.rolledBack();
+      room = new BesideOpenTransaction();
+      room.do(() => this.takeRoom(tenantId, event));
+    };
     try {
-      const attempted = await attempt((event) => room.do(() => this.takeRoom(tenantId, event)));
+      const attempted = await attempt(takeRoom);
       if (attempted.result) room.committed();
       else await room.rolledBack();
       return attempted;

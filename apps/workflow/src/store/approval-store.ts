@@ -3,6 +3,7 @@ import type { ListRequest } from '@plinth/http/paging';
 import { totalCountOf } from '@plinth/http/total-count';
 import { escapeLike } from '@plinth/kernel/like-pattern';
 import type { Filter } from '@plinth/kernel/list-query';
+import { readAtOneInstant } from '@plinth/runtime/postgres/at-one-instant';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { empty, join, raw, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
@@ -124,6 +125,7 @@ export function approvalStore(db: TenantDatabase<Tx>): ApprovalStore {
   return {
     waitingFor: (caller, now, list) =>
       db.inTenant(caller.tenantId, async (tx) => {
+        await readAtOneInstant(tx);
         const delegators = await findDelegators(tx, caller.tenantId, caller.userId, now);
         await readByIndexes(tx, 'for-values');
         const waiting = (page: Page) => waitingFor(caller, delegators, list, page);

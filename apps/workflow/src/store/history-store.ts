@@ -1,3 +1,4 @@
+import { readAtOneInstant } from '@plinth/runtime/postgres/at-one-instant';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import type { Prisma } from '../generated/client';
 import type { EntityKey } from '../domain/entity-snapshot';
@@ -22,6 +23,7 @@ export interface HistoryStore {
 export const historyStore = (db: TenantDatabase<Prisma.TransactionClient>): HistoryStore => ({
   page: (key, { isNewestFirst, after, offset, limit }) =>
     db.inTenant(key.tenantId, async (tx) => {
+      await readAtOneInstant(tx);
       const entity = await tx.entity.findUnique({ where: { tenantId_entityType_entityId: key } });
       if (!entity) return { rows: [], totalCount: 0 };
       // Positions have no gaps, so that a page at any depth is a range of the key.
