@@ -64,7 +64,10 @@ describe('the quota of history', () => {
       });
     let taken = 0;
 
-    await submit(aCaller(), { ...entities, change }, () => taken++);
+    await submit(aCaller(), { ...entities, change }, () => {
+      taken++;
+      onRollback(() => taken--);
+    });
 
     expect(taken).toBe(1);
   });
