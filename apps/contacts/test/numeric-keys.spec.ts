@@ -31,7 +31,7 @@ const lots = defineExchange({
   permission: 'Contacts.Contacts.Manage',
   importable: true,
   table: 'lot',
-  key: ['number', 'weight'],
+  key: ['weight', 'number'],
   defaultSort: 'number',
   searchable: ['title'],
   fields: {
@@ -89,18 +89,41 @@ describe('rows whose keys are numbers', () => {
     expect(await stored(caller.tenantId)).toEqual([{ number, weight, title: 'new' }]);
   });
 
-  it('are refused with the column of the key that differs', async () => {
+  it.each([
+    ['weight', '7', '2.5'],
+    ['number', '8', '1.5'],
+  ])('are refused with the column of the key that differs: %s', async (column, number, weight) => {
     const caller = aCaller();
-    const id = await aLot(caller.tenantId, '7', '1.5');
+    const id = await aLot(caller.tenantId, '7', '1.50');
 
     const { results } = await owner.importRows(
       caller,
       { ...start, columns: ['id', 'number', 'weight', 'title'] },
-      [[[2, id, '7', '2.5', 'new']]],
+      [[[2, id, number, weight, 'new']]],
     );
 
     expect(results[0]!.failures).toMatchObject([
-      { details: [{ code: 'Service:Identity:OtherKey', column: 'weight' }] },
+      { details: [{ code: 'Service:Identity:OtherKey', column }] },
     ]);
+  });
+
+  it('are the same however many zeros end them', async () => {
+    const caller = aCaller();
+    await aLot(caller.tenantId, '7', '1.50');
+
+    const { results } = await owner.importRows(
+      caller,
+      { ...start, mode: 'UPDATE', columns: ['number', 'weight', 'title'] },
+      [
+        [
+          [2, '7', '1.5', 'new'],
+          [3, '7', '1.500', 'newer'],
+        ],
+      ],
+    );
+
+    expect(results[0]).toMatchObject({ updated: 1, skipped: 0, failed: 1 });
+    expect(results[0]!.failures).toMatchObject([{ details: [{ code: 'Service:Identity:DuplicateKey' }] }]);
+    expect(await stored(caller.tenantId)).toEqual([{ number: '7', weight: '1.50', title: 'new' }]);
   });
 });

@@ -72,4 +72,38 @@ describe('imports of a definition with secrets', () => {
     expect(shown[0]).toEqual(['A', '***', 'many', '***']);
     expect(JSON.stringify(shown)).not.toContain('hunter2');
   });
+
+  it('show them to nobody else who says that their column is another one, now or for such files', async () => {
+    const uploader = aCaller();
+    const other = aCaller({ tenantId: uploader.tenantId, userId: 'somebody-else' });
+    const http = exchange.as(other);
+    const table = 'code,title\nA,hunter2\n';
+    const swapped = {
+      mappings: [
+        { sourceColumn: 'code', targetProperty: 'title' },
+        { sourceColumn: 'title', targetProperty: 'code' },
+      ],
+    };
+    const { body: own } = await upload(exchange, other, table, { definitionName });
+    await http.post(`/imports/${own.id}/preview`);
+    await http.put(`/imports/${own.id}/mappings`, { ...swapped, saveForReuse: true });
+    const { body: job } = await upload(exchange, uploader, table, { definitionName });
+
+    const { previewRows } = (await http.post(`/imports/${job.id}/preview`)).body;
+    expect(previewRows).toEqual([[expect.anything(), '***']]);
+    const refused = [
+      await http.put(`/imports/${job.id}/draft-mappings`, swapped),
+      await http.put(`/imports/${job.id}/mappings`, swapped),
+      await http.put(`/imports/${job.id}/format`, { headerRow: 2 }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
+
+    const mappings = [
+      { sourceColumn: 'code', targetProperty: 'code' },
+      { sourceColumn: 'title', targetProperty: 'title' },
+    ];
+    const confirmed = await exchange.as(uploader).put(`/imports/${job.id}/mappings`, { mappings });
+    const tried = await http.post(`/imports/${job.id}/dry-run`);
+    expect([confirmed.status, tried.status]).toEqual([204, 200]);
+  });
 });

@@ -246,6 +246,23 @@ describe('a response that begins before its end is known', () => {
     expect((await fetch('/api/v1/things/x', put)).status).toBe(503);
   });
 
+  it.each([
+    ['no JSON', 'x'],
+    ['not told as a problem is', Buffer.from('{"status":200,"body":"{}"}').toString('base64url')],
+  ])('is told in general where the problem behind its head is %s', async (_what, trailer) => {
+    const upstream = await startUpstream((request, response) => {
+      request.resume();
+      announceLateProblem(response);
+      response.writeHead(200, JSON_TYPE);
+      response.write('[]');
+      response.addTrailers({ 'x-plinth-problem': trailer });
+      response.end();
+    });
+    const { fetch } = await startGateway({ things: upstream });
+    const response = await fetch('/api/v1/things/x', put);
+    expect(await problemOf(response)).toEqual([503, 'The things service is unavailable.']);
+  });
+
   it('is no failure of a service that has responded, however it breaks off', async () => {
     const begun: ServerResponse[] = [];
     const upstream = await startUpstream((request, response) => {

@@ -83,6 +83,13 @@ async function storedOf(name: string): Promise<string> {
   return rows.map(({ value }) => value).join('\n');
 }
 
+const isWaitedForLock = async (): Promise<boolean> => {
+  const { rows } = await admin.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`,
+  );
+  return rows.length > 0;
+};
+
 const historyOf = async (name: string, as: ReturnType<Settings['as']>, scope = 'tenant') =>
   (await as.get(`/settings/${scope}/${name}/history`)).body.items.map(
     ({ previousValue, newValue }: { previousValue: string | null; newValue: string | null }) => [
@@ -178,17 +185,38 @@ describe('a setting that a release makes secret', () => {
     await register(definition);
     const waiting = await holdChange(name, caller.tenantId);
     const registered = register({ ...definition, isSecret: true });
-    await eventually(async () => {
-      const { rows } = await admin.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`,
-      );
-      return rows.length > 0;
-    });
+    await eventually(isWaitedForLock);
     await waiting.write('hunter2');
     await registered;
 
     expect(await storedOf(name)).not.toContain('hunter');
     expect(await client.resolve({ tenantId: caller.tenantId }, [name])).toEqual({ [name]: 'hunter2' });
+  });
+
+  it('holds up no change that began before and goes on to another that becomes secret too', async () => {
+    const definitions = [aDefinition(), aDefinition()];
+    const [first, last] = definitions.map(({ name }) => name).toSorted() as [string, string];
+    await service.definitions.register('shop', definitions);
+    const changing = new Client({ connectionString: service.databaseUrl });
+    await changing.connect();
+    const lock = (name: string) =>
+      changing.query<{ locked: boolean }>(
+        'SELECT pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) AS locked',
+        [keyOfDefinition(name)],
+      );
+    await changing.query('BEGIN');
+    await lock(last);
+    const registered = service.definitions.register(
+      'shop',
+      definitions.map((definition) => ({ ...definition, isSecret: true })),
+    );
+    await eventually(isWaitedForLock);
+
+    const { rows } = await lock(first);
+    await changing.end();
+    await registered;
+
+    expect(rows).toEqual([{ locked: true }]);
   });
 
   it('stays sealed when an import from before is undone', async () => {

@@ -1,4 +1,5 @@
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
+import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
 import { interruptedDatabase } from '@plinth/testing/interrupted-database';
 import { firstRows } from '@plinth/testing/list-requests';
@@ -33,6 +34,43 @@ const definition = (parts: object) => ({
 
 const aHost = () => aCaller({ tenantId: HOST_TENANT_ID });
 const codes = (rule: string) => [`Service:Validation:${rule}Validator`];
+
+describe('GET /settings/{scope}/{name}/history', () => {
+  it('is read to its end by cursor, however large the values of its changes are', async () => {
+    const caller = aCaller();
+    // A control character takes six bytes of JSON: a hundred changes are more than a response may be.
+    await service.db.inTenant(caller.tenantId, (tx) =>
+      tx.settingChange.createMany({
+        data: Array.from({ length: 60 }, () => ({
+          tenantId: caller.tenantId,
+          id: newId(),
+          scope: 'tenant',
+          userId: '',
+          name: ZONE,
+          kind: 'Set',
+          previousValue: '\u0001'.repeat(65_536),
+          newValue: '\u0001'.repeat(65_536),
+          changedAt: new Date(),
+          changedBy: caller.userId,
+        })),
+      }),
+    );
+
+    const ids = new Set<string>();
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const query = new URLSearchParams({ cursor, pageSize: '100' });
+      const { status, body } = await service
+        .as(caller)
+        .get(`/settings/tenant/${ZONE}/history?${query.toString()}`);
+      expect(status).toBe(200);
+      for (const { id } of body.items) ids.add(id);
+      cursor = body.nextCursor;
+    }
+
+    expect(ids.size).toBe(60);
+  });
+});
 
 describe('GET /settings/{scope}/{name}', () => {
   it('returns the first value that is not null: user, tenant, global, config, default', async () => {

@@ -1,9 +1,13 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
 import { behindLock } from '@plinth/testing/behind-a-lock';
 import type { TestResponse } from '@plinth/testing/http';
+import { saveBlob } from '../src/app/save-blob';
+import { HEAD_LENGTH } from '../src/domain/file-type';
 import { blobRecordStore, countedBytes } from '../src/store/blob-record-store';
 import { removeInterruptedBlobs, unusedBlobs } from '../src/store/unused-blobs';
 import { aFile } from './a-file';
@@ -226,6 +230,32 @@ describe('the cleanup of unused files', () => {
     );
     expect(filesOf(ann.tenantId)).toEqual(recorded.map(({ id }) => id));
     expect(recorded).toHaveLength(1);
+  });
+
+  it('leaves a file that is still being sent, however long that takes', async () => {
+    const ann = aUser(newId(), 'Ann');
+    const content = new PassThrough();
+    content.write('x'.repeat(HEAD_LENGTH));
+    const inTenant = <Row>(statement: string) =>
+      timeline.db.inTenant(ann.tenantId, (tx) => tx.$queryRawUnsafe<Row[]>(statement));
+    const isYoung = `SELECT FROM unrecorded_blob WHERE since > now() - interval '1 hour'`;
+    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    try {
+      const saving = saveBlob(timeline, 'a.txt', content, ann);
+      await eventually(async () => (await inTenant(isYoung)).length > 0);
+      await inTenant(`UPDATE unrecorded_blob SET since = since - interval '25 hours' RETURNING key`);
+      await eventually(() => jest.getTimerCount() > 0);
+      jest.advanceTimersByTime(600_000);
+      await eventually(async () => (await inTenant(isYoung)).length > 0);
+
+      await removeInterruptedBlobs(timeline);
+      content.end();
+
+      expect(await statusOf(ann, (await saving).id)).toBe(200);
+    } finally {
+      jest.useRealTimers();
+      content.destroy();
+    }
   });
 
   it('removes what a crash left of a file, a day or what is set later', async () => {

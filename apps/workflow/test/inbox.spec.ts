@@ -201,7 +201,7 @@ describe('the inbox of approvals', () => {
     });
   });
 
-  it('knows who may decide while a request is open, and those whom it escalates to from then on', async () => {
+  it('knows who may decide while a request is open and no longer, and those whom it escalates to from then on', async () => {
     const tenantId = newId();
     const listed = () =>
       service.db.inTenant(
@@ -234,7 +234,9 @@ describe('the inbox of approvals', () => {
       'user:ann',
       'user:bob',
     ]);
-    await change({ end: 'Approved', endedAt: NOW });
+    const ended = await change({ end: 'Approved', endedAt: NOW });
     expect(await listed()).toEqual([]);
+    // A hundred names of each request would be kept for ever.
+    expect(ended).toMatchObject({ id: request.id, approverUsers: [], escalateUsers: [] });
   });
 });

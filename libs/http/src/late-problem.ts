@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { z } from 'zod';
 import type { ProblemResponse } from './problem-details';
 
 const TRAILER = 'x-plinth-problem';
@@ -28,8 +29,21 @@ export function endWithLateProblem(response: ServerResponse, problem: ProblemRes
 /** Whether a problem may come behind the head of a response, so that its body is whole only with JSON at its end. */
 export const announcesLateProblem = (headers: IncomingHttpHeaders): boolean => headers.trailer === TRAILER;
 
-/** The problem that came behind the head of a response. */
+const LateProblem = z.object({
+  status: z.int().min(400).max(599),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+});
+
+/** Whether a problem came behind the head of a response, be it one that can be read or not. */
+export const hasLateProblem = (trailers: IncomingHttpHeaders): boolean => trailers[TRAILER] !== undefined;
+
+/** The problem that came behind the head of a response, as far as it can be read. */
 export function lateProblemIn({ [TRAILER]: encoded }: IncomingHttpHeaders): ProblemResponse | undefined {
   if (typeof encoded !== 'string') return undefined;
-  return JSON.parse(Buffer.from(encoded, 'base64url').toString()) as ProblemResponse;
+  try {
+    return LateProblem.parse(JSON.parse(Buffer.from(encoded, 'base64url').toString()));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import type { ListQuery } from '@plinth/kernel/list-query';
 import type { PagedResult } from '@plinth/kernel/paged-result';
 import { signCursor, verifyCursor, type CursorKey } from './cursor';
+import { jsonSizeOf } from './json-size';
 
 /** A parsed list query together with what a store needs to run it and a handler to make the page. */
 export interface ListRequest extends ListQuery {
@@ -40,13 +41,25 @@ export function toListRequest(query: ListQuery, context: string, cursorKeys: rea
     wantsTotalCount: !isCursorMode && !page.skipTotalCount,
     countsAll: false,
     toPage(rows, totalCount, toItem, keyOf) {
-      const pageRows = rows.slice(0, page.pageSize);
-      const hasMore = rows.length > page.pageSize;
-      const result = { items: pageRows.map(toItem), totalCount: isCursorMode ? null : totalCount, hasMore };
+      const whole = rows.slice(0, page.pageSize).map(toItem);
+      // Where another page begins depends on the size of this one only in offset mode.
+      const items = isCursorMode ? firstItems(whole) : whole;
+      const hasMore = rows.length > items.length;
+      const result = { items, totalCount: isCursorMode ? null : totalCount, hasMore };
       if (!isCursorMode) return result;
-      const last = pageRows.at(-1);
+      const last = rows[items.length - 1];
       const nextCursor = hasMore && last && keyOf ? signCursor(keyOf(last), boundTo, cursorKeys) : null;
       return { ...result, nextCursor };
     },
   };
+}
+
+/** Characters of texts may take six bytes each; the response has room for as many. */
+const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+
+/** The items up to the one that makes the page too large, and always one. */
+function firstItems<Item>(items: Item[]): Item[] {
+  let bytes = 0;
+  const end = items.findIndex((item, at) => (bytes += jsonSizeOf(item)) > PAGE_BYTES_MAX && at > 0);
+  return end === -1 ? items : items.slice(0, end);
 }

@@ -122,6 +122,9 @@ export function messagePlaceholders(text: string): Set<string> | undefined {
   return message && new Set(message.kinds.keys());
 }
 
+/** How many values a text may have written into it: the `#` of a plural is filled like a placeholder. */
+export const placeholderCount = (text: string): number => text.match(/[{#]/g)?.length ?? 0;
+
 export interface MessageOptions {
   culture: string;
   /** Of dates and times. */

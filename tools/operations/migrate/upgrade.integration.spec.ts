@@ -47,6 +47,10 @@ const TOTALS: Record<string, Record<string, string>> = {
   },
 };
 
+/** Columns that are emptied of what nothing reads any more: of a request that has ended those who might have decided it. */
+const isForgotten = (table: string, row: Row, column: string): boolean =>
+  table === 'approval' && row['end'] !== null && ['approver_users', 'escalate_users'].includes(column);
+
 const services = discoverServices().filter(({ name }) => releaseOf(name) !== undefined);
 
 describe('the upgrade of a database of version 0.1.0', () => {
@@ -75,7 +79,15 @@ describe('the upgrade of a database of version 0.1.0', () => {
     expect(applied).toEqual(migrations.filter(isLaterThanRelease).map((migration) => migration.name));
     const after = await rowsOf(upgraded);
     for (const [table, rows] of Object.entries(before)) {
-      expect(after[table]!.map(onlyColumnsOf(rows[0]!)).sort(byText)).toEqual([...rows].sort(byText));
+      const kept = rows.map((row) =>
+        Object.fromEntries(
+          Object.entries(row).map(([column, value]) => [
+            column,
+            isForgotten(table, row, column) ? [] : value,
+          ]),
+        ),
+      );
+      expect(after[table]!.map(onlyColumnsOf(rows[0]!)).sort(byText)).toEqual(kept.sort(byText));
     }
     expect(after['executed_operation']!.length).toBeGreaterThan(0);
     expect(await operationsOf(upgraded)).toEqual(OPERATIONS[name]);

@@ -1,5 +1,6 @@
 import type { JobProgress } from '@plinth/sdk/jobs';
 import { useEffect, useState } from 'react';
+import { followAgain } from './follow-again';
 
 const RETRY_MILLISECONDS = 2_000;
 
@@ -10,27 +11,23 @@ type Follow = (onProgress: (progress: JobProgress) => void, signal: AbortSignal)
 export function useJobProgress(follow: Follow): { progress: JobProgress | undefined; isConnected: boolean } {
   const [progress, setProgress] = useState<JobProgress>();
   const [isConnected, setConnected] = useState(true);
-  useEffect(() => {
-    const ending = new AbortController();
-    let timer: number | undefined;
-    const onProgress = (next: JobProgress) => {
-      setConnected(true);
-      setProgress(next);
-    };
-    const run = async () => {
-      try {
-        await follow(onProgress, ending.signal);
-      } catch {
-        if (ending.signal.aborted) return;
-        setConnected(false);
-        timer = window.setTimeout(() => void run(), RETRY_MILLISECONDS);
-      }
-    };
-    void run();
-    return () => {
-      ending.abort(new DOMException('The page was left.', 'AbortError'));
-      clearTimeout(timer);
-    };
-  }, [follow]);
+  useEffect(
+    () =>
+      followAgain(RETRY_MILLISECONDS, async ({ signal, onOpen }) => {
+        const onProgress = (next: JobProgress) => {
+          onOpen();
+          setConnected(true);
+          setProgress(next);
+        };
+        try {
+          await follow(onProgress, signal);
+        } catch (error) {
+          if (!signal.aborted) setConnected(false);
+          throw error;
+        }
+        return 'over';
+      }),
+    [follow],
+  );
   return { progress, isConnected };
 }

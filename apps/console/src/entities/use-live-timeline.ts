@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { followAgain } from '../api/follow-again';
 import { readingAgain } from '../api/read-again';
 import { timeline, timelineQuery } from '../api/timeline';
 import type { Entity } from '../api/workflow';
@@ -19,9 +20,7 @@ export function useLiveTimeline({ entityType, entityId }: Entity): void {
   const isTime = useAfterPaint(PARTS_MILLISECONDS);
   useEffect(() => {
     if (!isTime) return undefined;
-    const ending = new AbortController();
     const again = readingAgain(queries);
-    let timer: number | undefined;
     const params = { entityType, entityId };
     const query = timelineQuery(params);
     const { queryKey } = query;
@@ -31,23 +30,18 @@ export function useLiveTimeline({ entityType, entityId }: Entity): void {
       const page = data?.pages[0];
       return page?.totalCount === totalCount && (page.items[0]?.id ?? null) === newestEntryId;
     };
-    const follow = async () => {
-      try {
-        const { body: events } = await timeline.watchTimeline({ params, signal: ending.signal });
-        for await (const { data } of events) {
-          if (await isShown(data as TimelineState)) continue;
-          again.readAgain(queryKey);
-          again.readAgain(['workflow', entityType, entityId]);
-        }
-      } catch {
-        // The stream is opened again below, whatever ended it.
+    const leave = followAgain(RETRY_MILLISECONDS, async ({ signal, onOpen }) => {
+      const { body: events } = await timeline.watchTimeline({ params, signal });
+      onOpen();
+      for await (const { data } of events) {
+        if (await isShown(data as TimelineState)) continue;
+        again.readAgain(queryKey);
+        again.readAgain(['workflow', entityType, entityId]);
       }
-      if (!ending.signal.aborted) timer = window.setTimeout(() => void follow(), RETRY_MILLISECONDS);
-    };
-    void follow();
+      return 'ended';
+    });
     return () => {
-      ending.abort(new DOMException('The page was left.', 'AbortError'));
-      clearTimeout(timer);
+      leave();
       again.stop();
     };
   }, [queries, isTime, entityType, entityId]);

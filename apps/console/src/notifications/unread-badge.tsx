@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { followAgain } from '../api/follow-again';
 import { readingAgain } from '../api/read-again';
 import { notificationsQuery, timeline, unreadCountQuery } from '../api/timeline';
 import { PARTS_MILLISECONDS, useAfterPaint } from '../components/after-paint';
@@ -19,9 +20,7 @@ export function UnreadBadge() {
 
   useEffect(() => {
     if (!isTime) return undefined;
-    const ending = new AbortController();
     const again = readingAgain(queries);
-    let timer: number | undefined;
     let isFirst = true;
     const readAgain = async () => {
       const before = queries.getQueryData(unreadCountQuery.queryKey);
@@ -29,9 +28,10 @@ export function UnreadBadge() {
       // Also where it was not known: a list that is there was read before.
       if (before !== now) await queries.invalidateQueries({ queryKey: notificationsQuery.queryKey });
     };
-    const follow = async () => {
+    const leave = followAgain(RETRY_MILLISECONDS, async ({ signal, onOpen }) => {
       try {
-        const { body: events } = await timeline.streamNotifications({ signal: ending.signal });
+        const { body: events } = await timeline.streamNotifications({ signal });
+        onOpen();
         // A page that was read just before has what there is, unless there are more now.
         if (isFirst) void readAgain().catch(() => undefined);
         else again.readAgain(['notifications']);
@@ -43,17 +43,15 @@ export function UnreadBadge() {
           again.readAgain(['timeline']);
           again.readAgain(['approvals']);
         }
-      } catch {
-        // The stream is opened again below, whatever ended it.
+        return 'ended';
+      } catch (error) {
         isFirst = false;
-        if (!ending.signal.aborted) setFollowed(true);
+        if (!signal.aborted) setFollowed(true);
+        throw error;
       }
-      if (!ending.signal.aborted) timer = window.setTimeout(() => void follow(), RETRY_MILLISECONDS);
-    };
-    void follow();
+    });
     return () => {
-      ending.abort(new DOMException('The page was left.', 'AbortError'));
-      clearTimeout(timer);
+      leave();
       again.stop();
     };
   }, [queries, isTime]);

@@ -78,11 +78,18 @@ export async function readPreview(
   const { version } = job;
   const data = { ...status, headers, ...found };
   await imports.advance(job.tenantId, job.id, 'preview', data, { from: { version } });
-  const suggested = await turns.takeEach(caller, suggestMappings(headers, fields, saved));
-  const suggestions = withMappings(suggested, job.mappings ?? [], fields);
-  // Whoever uploaded the file knows what is in it.
+  const suggest = async (known: typeof saved) =>
+    withMappings(
+      await turns.takeEach(caller, suggestMappings(headers, fields, known)),
+      job.mappings ?? [],
+      fields,
+    );
+  const suggestions = await suggest(saved);
+  // Whoever uploaded the file knows what is in it; others may have saved for such files what they want to see.
   const isOwn = job.createdBy === caller.userId;
-  const mask = withoutSecrets(isOwn ? { fields: [] } : definition, mappedColumns(suggestions, headers));
+  const mask = isOwn
+    ? withoutSecrets({ fields: [] }, [])
+    : withoutSecrets(definition, mappedColumns(await suggest([]), headers));
   return {
     headers,
     headerRow,

@@ -2,7 +2,7 @@ import { ID_PROPERTY } from '@plinth/exchange/definition';
 import type { Caller } from '@plinth/kernel/caller';
 import { holds, isOfHost } from '@plinth/kernel/caller';
 import type { ListRules } from '@plinth/kernel/list-query';
-import { permissionMissing } from './problems';
+import { permissionMissing, secretsOfSomebodyElse } from './problems';
 
 /** The header of the column that an export adds and an import finds rows by. */
 export const ID_HEADER = 'Id';
@@ -86,6 +86,18 @@ export function requireSight(
 ): void {
   requirePermission(caller, permission);
   if (widerPermission !== null) requirePermission(caller, widerPermission);
+}
+
+/**
+ * Who says how a file is read and which of its columns is which, of one that may have secrets, is whoever uploaded it: others
+ * are shown what is in the columns of other fields, and in headers.
+ */
+export function requireOwnSecrets(
+  { userId }: Caller,
+  { createdBy }: { createdBy: string },
+  { fields }: Pick<Definition, 'fields'>,
+): void {
+  if (createdBy !== userId && fields.some(({ isSecret }) => isSecret)) throw secretsOfSomebodyElse();
 }
 
 /** The permission to see the file of this caller's import or export, beside the one for the rows that all callers see. */

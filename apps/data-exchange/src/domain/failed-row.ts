@@ -1,6 +1,7 @@
 import type { FailedRow, RowErrorDetail } from '@plinth/exchange/row-error';
 import { rowMessages } from '@plinth/exchange/row-message';
 import { formatMessage } from '@plinth/kernel/message';
+import { LocalizedMessages } from './localized-messages';
 import type { MessageTexts } from './message-texts';
 
 /** A failed row with the cells it has in the file. */
@@ -56,15 +57,6 @@ export const REPORT_BYTES_MAX = 4 * 1024 * 1024;
 /** Its messages in the texts of a tenant have so much room: about as much as rows of these bytes take with those of the platform. */
 export const REPORT_MESSAGES_LENGTH_MAX = 4 * 1024 * 1024;
 
-/** A tenant's text that says a value over and over makes a report as large as it likes; beyond this it is in English. */
-const MESSAGE_LENGTH_MAX = 5_000;
-/**
- * To find that out, a report of a thousand rows would take seconds: a text with more is not even filled. The `#` of a plural is
- * filled like a placeholder.
- */
-const PLACEHOLDERS_MAX = 20;
-const PLACEHOLDER = /[{#]/g;
-
 /** Data owners name properties; a person who corrects a file knows its columns. */
 export const withFileColumns = (
   row: FailedRow,
@@ -82,11 +74,12 @@ export const withFileColumns = (
  * there is no room. Errors are bounded as they are stored, and a tenant's texts make each of them many times as long.
  */
 export class Localizer {
+  private readonly messages: LocalizedMessages;
+
   /** @param room for its messages as JSON, in characters: each is written twice, in its detail and among those of its row */
-  constructor(
-    private readonly texts: MessageTexts,
-    private room: number,
-  ) {}
+  constructor(texts: MessageTexts, room: number) {
+    this.messages = new LocalizedMessages(texts, room / 2);
+  }
 
   row<Row extends FailedRow>(row: Row): Row {
     return { ...row, details: row.details.map((detail) => this.detail(detail)) };
@@ -98,25 +91,12 @@ export class Localizer {
 
   private messageOf({ column, message, text }: RowErrorDetail): string {
     if (!text) return message;
-    const { culture, byKey } = this.texts;
     const values = [column ?? '', ...text.args];
-    const localized = byKey[`rowErrors.${text.key}`];
-    const isFilled =
-      localized !== undefined &&
-      this.room > 0 &&
-      (localized.match(PLACEHOLDER)?.length ?? 0) <= PLACEHOLDERS_MAX;
-    const formatted = isFilled ? formatMessage(localized, values, { culture }) : undefined;
-    if (formatted !== undefined && this.takeRoom(formatted)) return formatted;
+    const localized = this.messages.fill(`rowErrors.${text.key}`, values);
+    if (localized !== undefined) return localized;
     // An owner of a later version may have messages that are not known here.
     const english: string | undefined = rowMessages[text.key];
     return english === undefined ? message : formatMessage(english, values, { culture: 'en' });
-  }
-
-  /** One that is too long takes room as well: it was made, and so would be the next ones. */
-  private takeRoom(message: string): boolean {
-    const isTooLong = message.length > MESSAGE_LENGTH_MAX;
-    this.room -= 2 * (isTooLong ? message.length : JSON.stringify(message).length);
-    return !isTooLong && this.room >= 0;
   }
 }
 

@@ -21,6 +21,11 @@ export const definitionNotImportable = (name: string): Problem =>
 export const permissionMissing = (permission: string): Problem =>
   forbidden(`This needs the permission ${permission}.`);
 
+export const secretsOfSomebodyElse = (): Problem =>
+  forbidden(
+    'The file may have secrets: only whoever uploaded it may say how it is read and what its columns are.',
+  );
+
 export const importJobNotFound = (id: string): Problem =>
   dataExchangeProblems['import-job-not-found'](`There is no import job ${id}.`);
 

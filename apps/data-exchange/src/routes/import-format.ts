@@ -6,7 +6,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { onCurrentJob } from '../app/on-current-job';
 import { toProblem } from '../app/open-rows';
 import type { Deps } from '../compose';
-import { requireSight } from '../domain/definition';
+import { requireOwnSecrets, requireSight } from '../domain/definition';
 import { requireState } from '../domain/import-job';
 import { correctFormat, readsOtherColumns } from '../formats/correct-format';
 import type { ImportJob } from '../store/import-store';
@@ -15,11 +15,14 @@ import { toFormatResponse } from './import-format-response';
 
 const { correctImportFormat, getImportFormat } = dataExchangeEndpoints;
 
-type Needs = Pick<Deps, 'imports' | 'blobs' | 'clock' | 'cultures' | 'messageTexts' | 'previewPlaces'>;
+type Needs = Pick<
+  Deps,
+  'owners' | 'imports' | 'blobs' | 'clock' | 'cultures' | 'messageTexts' | 'previewPlaces'
+>;
 
 export function mountImportFormat(
   api: Api,
-  { imports, blobs, clock, cultures, messageTexts, previewPlaces }: Needs,
+  { owners, imports, blobs, clock, cultures, messageTexts, previewPlaces }: Needs,
 ): void {
   const responseOf = async ({ format }: ImportJob, caller: Caller, request: IncomingMessage) => {
     const found = format.kind === 'csv' ? (format.findings ?? []) : [];
@@ -38,6 +41,8 @@ export function mountImportFormat(
       const job = await imports.get(caller.tenantId, params.jobId);
       requireSight(caller, job);
       requireState('correct its format', job.status);
+      const definition = await owners.find(job.definitionName);
+      if (definition) requireOwnSecrets(caller, job, definition);
       return job;
     };
     await read();

@@ -12,7 +12,7 @@ import { onCurrentJob } from '../app/on-current-job';
 import { readPreview } from '../app/read-preview';
 import { withDefaultOptions } from '../app/send-file';
 import type { Deps } from '../compose';
-import { importableFields, requireSight, type Definition } from '../domain/definition';
+import { importableFields, requireOwnSecrets, requireSight, type Definition } from '../domain/definition';
 import { requireState, type ImportStep } from '../domain/import-job';
 import { confirmMappings, draftMappings, headerHash, requireMappable } from '../domain/mapping';
 import { definitionNotFound } from '../domain/problems';
@@ -55,6 +55,7 @@ type Needs = Pick<
 
 /** These steps read rows as the mappings say, which may be older than the definition. */
 const readsRows: ReadonlySet<ImportStep> = new Set(['dry-run', 'execute']);
+const namesColumns: ReadonlySet<ImportStep> = new Set(['draft mappings', 'confirm mappings']);
 
 interface Prepared {
   job: ImportJob;
@@ -73,6 +74,7 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     requireState(step, job.status);
     const definition = await owners.find(job.definitionName);
     if (!definition) throw definitionNotFound(job.definitionName);
+    if (namesColumns.has(step)) requireOwnSecrets(caller, job, definition);
     if (readsRows.has(step)) requireMappable(job.mappings ?? [], importableFields(definition));
     return { job, definition };
   };

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errors, type Dispatcher } from 'undici';
 import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
-import { announcesLateProblem, lateProblemIn } from '@plinth/http/late-problem';
+import { announcesLateProblem, hasLateProblem, lateProblemIn } from '@plinth/http/late-problem';
 import { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
 import { responseHeaders } from './headers';
@@ -70,7 +70,7 @@ function attempt(context: RequestContext, upstream: Upstream, call: UpstreamRequ
 }
 
 const CLIENT_DISCONNECTED = new Error('The client disconnected.');
-const TRAILER_LOST = new Error('The response ended before its body, and no problem came behind it.');
+const PROBLEM_LOST = new Error('The response is not whole, and no problem that can be read came behind it.');
 const SPACE = 0x20;
 const TIMED_OUT = new Error('The service took too long.');
 
@@ -150,8 +150,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
   onResponseEnd(controller: Dispatcher.DispatchController, trailers: IncomingHttpHeaders): void {
     const problem = lateProblemIn(trailers);
     // A proxy of a mesh may drop trailers: what keeps a connection alive is not taken for the whole response.
-    if (!problem && this.mayEndInProblem && this.lastByte === SPACE) {
-      this.onResponseError(controller, TRAILER_LOST);
+    const isDropped = this.mayEndInProblem && this.lastByte === SPACE;
+    if (!problem && (isDropped || hasLateProblem(trailers))) {
+      this.onResponseError(controller, PROBLEM_LOST);
       return;
     }
     this.finish();

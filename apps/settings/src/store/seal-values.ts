@@ -35,7 +35,7 @@ export async function sealValues(
   unsealed: readonly Unsealed[],
 ): Promise<Sealing[]> {
   const names = unsealed.map(({ name }) => name).toSorted();
-  for (const name of names) await lockUntilCommit(rawStatements(connection), keyOfDefinition(name));
+  await lockAll(connection, names.map(keyOfDefinition));
   const mayBeSealed = new Set(unsealed.flatMap((one) => (one.mayBeSealed ? [one.name] : [])));
   const sealings = new Map<string, Sealing>(names.map((name) => [name, { name, values: 0, unknown: 0 }]));
   await connection.query(`SELECT set_config('plinth.scope', 'platform', true)`);
@@ -71,6 +71,26 @@ export async function sealValues(
   );
   await connection.query(`SELECT set_config('plinth.scope', '', true)`);
   return [...sealings.values()];
+}
+
+/**
+ * Locks all these keys, and holds none while it waits for one: an import of all rows or none takes them in the order of its
+ * file, and one of the two would have to be given up.
+ */
+async function lockAll(connection: PoolClient, keys: readonly string[]): Promise<void> {
+  let awaited = keys[0];
+  while (awaited !== undefined) {
+    await connection.query('SAVEPOINT before_locks');
+    await lockUntilCommit(rawStatements(connection), awaited);
+    const { rows } = await connection.query<{ key: string }>(
+      `SELECT key FROM unnest($1::text[]) AS key
+       WHERE NOT pg_try_advisory_xact_lock(hashtextextended(key, 0)) LIMIT 1`,
+      [keys],
+    );
+    awaited = rows[0]?.key;
+    if (awaited !== undefined) await connection.query('ROLLBACK TO SAVEPOINT before_locks');
+    await connection.query('RELEASE SAVEPOINT before_locks');
+  }
 }
 
 /** Where values are: at their levels, and as they were before an import that can still be undone. */

@@ -38,7 +38,8 @@ export async function saveBlob(
   const blob = { tenantId, key: blobKey(tenantId, id) };
   await unrecordedBlobs.begin(blob);
   try {
-    const { sizeBytes, sha256 } = await blobs.put(blob.key, whole, { isSentByClient: true });
+    const store = () => blobs.put(blob.key, whole, { isSentByClient: true });
+    const { sizeBytes, sha256 } = await unrecordedBlobs.whileStoring(blob, store);
     const createdAt = clock.now();
     const record = {
       tenantId,

@@ -6,6 +6,7 @@ import { errorMessage, SECRET, shownValue, type RowError } from '../row-error';
 import { rowMessage, type RowMessage } from '../row-message';
 import { toPlainCell, type CellFormat } from './cell-format';
 import { rowsInSteps } from '../in-turns';
+import { plainNumber } from './plain-number';
 
 /** A row as it arrives: its number and its cells as text. */
 export type RawRow = [rowNumber: number, ...cells: string[]];
@@ -37,19 +38,25 @@ export const columnsWithKey = (definition: ExchangeDefinition, columns: readonly
 export const hasKey = (row: ConvertedRow): row is ConvertedRow & { key: string } => row.key !== undefined;
 
 /** The key of a row, the same text for the same key. No value contains the NUL that separates its parts. */
-export function keyText(values: readonly (FieldValue | Date)[]): string {
+export function keyText({ key, fields }: ExchangeDefinition, values: readonly (FieldValue | Date)[]): string {
   let text = '';
-  for (const value of values) text += `${partOfKey(value)}\0`;
+  for (let at = 0; at < values.length; at++) text += `${partOfKey(fields[key[at]!]!, values[at]!)}\0`;
   return text;
 }
 
 /** The key of a row as one text, as far as all of it is known. */
-export const keyOfRow = ({ key }: ExchangeDefinition, values: ImportRow['values']): string | undefined =>
-  key.every((property) => property in values) ? keyText(key.map((property) => values[property]!)) : undefined;
+export const keyOfRow = (definition: ExchangeDefinition, values: ImportRow['values']): string | undefined =>
+  definition.key.every((property) => property in values)
+    ? keyText(
+        definition,
+        definition.key.map((property) => values[property]!),
+      )
+    : undefined;
 
-const partOfKey = (value: FieldValue | Date): string => {
-  if (typeof value === 'string') return `=${value}`;
+/** A part of a key, the same text for the same value. */
+export const partOfKey = ({ type }: ExchangeField, value: FieldValue | Date): string => {
   if (value === null) return '';
+  if (type === 'number') return `=${plainNumber(String(value))}`;
   return `=${value instanceof Date ? value.toISOString() : String(value)}`;
 };
 

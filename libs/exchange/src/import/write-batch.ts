@@ -7,7 +7,7 @@ import type { FieldValue } from '../field';
 import { byPlace, inIndexOrder } from '../look-up';
 import { rowErrorOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
-import { hasKey, keyText, type ConvertedRow } from './convert-rows';
+import { hasKey, keyText, partOfKey, type ConvertedRow } from './convert-rows';
 import { readKeyParts } from './key-parts';
 import { duplicateKeyError } from './duplicate-keys';
 import { jsonInSteps, type InTurns } from '../in-turns';
@@ -143,7 +143,9 @@ export class BatchWriter {
         rowMode: 'array',
       }),
     );
-    return new Map(found.rows.map(([_job, row, ...key]) => [keyText(key as FieldValue[]), row as number]));
+    return new Map(
+      found.rows.map(([_job, row, ...key]) => [keyText(this.definition, key as FieldValue[]), row as number]),
+    );
   }
 
   private keysOf(rows: readonly ConvertedRow[]): string {
@@ -401,7 +403,7 @@ export class BatchWriter {
     );
     return new Map(
       found.rows.map(([place, id, jobId, importRow, isGone, ...key]) => [
-        keyText(key),
+        keyText(this.definition, key),
         { place, id, jobId, importRow, isGone },
       ]),
     );
@@ -493,7 +495,10 @@ function otherKeyError(
   formerKey: readonly FieldValue[],
 ): RowError {
   const { key, fields } = definition;
-  const other = key.find((property, at) => row.values[property] !== formerKey[at]) ?? key[0]!;
+  const differs = (property: string, at: number): boolean =>
+    partOfKey(fields[property]!, row.values[property] ?? null) !==
+    partOfKey(fields[property]!, formerKey[at]!);
+  const other = key.find(differs) ?? key[0]!;
   const text = rowMessage('otherKey', fields[other]!.header);
   return rowErrorOf(row, 'Identity', 'OtherKey', text, other, String(row.values[other] ?? ''));
 }

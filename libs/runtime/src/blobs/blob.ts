@@ -36,6 +36,10 @@ export const blobStoreIsDown = (cause: unknown): Problem =>
     cause,
   });
 
+/** It responds, and does not let the platform do something: what that is is for operators, in `cause`. */
+export const blobStoreRefuses = (cause: unknown): Problem =>
+  new Problem('upstream', 'The blob store does not let the platform do this.', { cause });
+
 /**
  * What is read of a file. Where it breaks off, it is the store that failed, and not any other server; and the store learns
  * that nobody reads on, also where nobody began.

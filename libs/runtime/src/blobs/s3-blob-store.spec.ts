@@ -102,4 +102,29 @@ describe('an upload in parts that began long ago', () => {
     expect(await server.store.deleteInterrupted(new Date(day(3)))).toBe(2);
     expect(aborted).toEqual(['left', 'without-parts']);
   });
+
+  it.each([
+    ['s3:ListBucketMultipartUploads', ({ searchParams }: URL) => searchParams.has('uploads')],
+    ['s3:ListMultipartUploadParts', ({ searchParams }: URL) => searchParams.has('uploadId')],
+    ['s3:AbortMultipartUpload', (_url: URL, method?: string) => method === 'DELETE'],
+  ])('stays where the credentials lack %s, and the log says so', async (permission, isRefused) => {
+    await using server = await aStore(({ method, url }, response) => {
+      const address = new URL(url!, 'http://bucket');
+      const id = address.searchParams.get('uploadId');
+      if (isRefused(address, method))
+        return void response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message/></Error>');
+      response.end(
+        id === null
+          ? `<ListMultipartUploadsResult>${uploads}</ListMultipartUploadsResult>`
+          : partsOf('left', null),
+      );
+    });
+
+    await expect(server.store.deleteInterrupted(new Date(day(3)))).rejects.toMatchObject({
+      message: 'The blob store does not let the platform do this.',
+      cause: {
+        message: expect.stringMatching(`The bucket bucket at .*: the credentials lack ${permission}\\.`),
+      },
+    });
+  });
 });

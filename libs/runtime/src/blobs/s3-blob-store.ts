@@ -10,7 +10,7 @@ import type { ShareOwner } from '@plinth/kernel/fair-shares';
 import { Problem } from '@plinth/kernel/problem';
 import { FairPlaces } from '../process/fair-places';
 import { watchRate, type Arrival, type LeastRate } from '../process/least-rate';
-import { blobIsGone, blobStoreIsDown, contentOf, measure, stepsOf } from './blob';
+import { blobIsGone, blobStoreIsDown, blobStoreRefuses, contentOf, measure, stepsOf } from './blob';
 import type { BlobOrigin, BlobRange, BlobStore, StoredBlob } from './blob-store';
 import { resumedReading, type OpenedPart } from './resumed-reading';
 
@@ -49,6 +49,12 @@ export function s3BlobStore(
   /** Uploads that broke while the server was away, so that they could not be aborted. */
   const unfinished = new Map<string, string>();
   const connect = () => (connected ??= connectTo(url));
+  /** Fails as a request did, and says to operators which permission it lacked. */
+  const failedFor = (permission: string) => (error: unknown) => {
+    throw isNamed(error, 'AccessDenied')
+      ? blobStoreRefuses(new Error(`${describe(url)}: the credentials lack ${permission}.`, { cause: error }))
+      : error;
+  };
 
   const upload = async (
     owner: ShareOwner,
@@ -115,9 +121,9 @@ export function s3BlobStore(
     let page: ListPartsCommandOutput | undefined;
     do {
       const PartNumberMarker = page?.NextPartNumberMarker;
-      page = await client.send(
-        new commands.ListPartsCommand({ Bucket: bucket, Key, UploadId, PartNumberMarker }),
-      );
+      page = await client
+        .send(new commands.ListPartsCommand({ Bucket: bucket, Key, UploadId, PartNumberMarker }))
+        .catch(failedFor('s3:ListMultipartUploadParts'));
       for (const { LastModified } of page.Parts ?? [])
         if (LastModified && !(at && at > LastModified)) at = LastModified;
     } while (page.IsTruncated);
@@ -134,7 +140,9 @@ export function s3BlobStore(
     if (at && at >= before) return false;
     const { client, commands } = connection;
     const { Key, UploadId } = begun;
-    await client.send(new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+    await client
+      .send(new commands.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }))
+      .catch(failedFor('s3:AbortMultipartUpload'));
     return true;
   };
 
@@ -185,14 +193,13 @@ export function s3BlobStore(
         let count = 0;
         let page: ListMultipartUploadsCommandOutput | undefined;
         do {
-          page = await client.send(
-            new commands.ListMultipartUploadsCommand({
-              Bucket: bucket,
-              Prefix: prefix.map((step) => `${step}/`).join(''),
-              KeyMarker: page?.NextKeyMarker,
-              UploadIdMarker: page?.NextUploadIdMarker,
-            }),
-          );
+          const listed = new commands.ListMultipartUploadsCommand({
+            Bucket: bucket,
+            Prefix: prefix.map((step) => `${step}/`).join(''),
+            KeyMarker: page?.NextKeyMarker,
+            UploadIdMarker: page?.NextUploadIdMarker,
+          });
+          page = await client.send(listed).catch(failedFor('s3:ListBucketMultipartUploads'));
           for (const begun of page.Uploads ?? []) {
             if (begun.Initiated === undefined || begun.Initiated >= before) continue;
             // One that ended meanwhile, or that another process aborts, holds up no other.
@@ -201,7 +208,7 @@ export function s3BlobStore(
         } while (page.IsTruncated);
         return count;
       } catch (error) {
-        throw blobStoreIsDown(error);
+        throw error instanceof Problem ? error : blobStoreIsDown(error);
       }
     },
 

@@ -1,4 +1,4 @@
-import { formatMessage } from '@plinth/kernel/message';
+import { formatMessage, placeholderCount } from '@plinth/kernel/message';
 import { headOf } from '@plinth/kernel/text';
 import type { FilterContext } from './filter-context';
 import { filters } from './filters';
@@ -256,10 +256,8 @@ export class ExpressionEvaluator {
       ...named,
     ];
     const values = given.map(([placeholder, value]) => [placeholder, messageValue(value, meter)] as const);
-    const placeholders = text.split('{').length;
-    meter.make(
-      text.length + placeholders * values.reduce((size, [, value]) => size + String(value).length, 0),
-    );
+    const written = values.reduce((size, [, value]) => size + writtenLength(value), 0);
+    meter.make(text.length + placeholderCount(text) * written);
     return formatMessage(text, Object.fromEntries(values), { culture, timeZone });
   }
 
@@ -276,6 +274,12 @@ const withoutFilters = (expression: Expression): Expression =>
   expression.kind === 'filter' && expression.name !== 'default' && expression.name !== 'd'
     ? withoutFilters(expression.input)
     : expression;
+
+/** `String` writes a large number with its power of ten, and a culture with all of its up to 309 digits in groups. */
+const NUMBER_LENGTH_MAX = 420;
+
+const writtenLength = (value: string | number | undefined): number =>
+  Math.max(String(value).length, Math.abs(Number(value)) >= 1e21 ? NUMBER_LENGTH_MAX : 0);
 
 const messageValue = (value: Value, visits: Visits): string | number | undefined =>
   value === undefined || typeof value === 'number' ? value : toText(value, visits);
