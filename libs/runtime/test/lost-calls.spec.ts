@@ -10,6 +10,7 @@ import {
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { grpcHandlers, serveGrpc, serviceClient, type ClientConstructor } from '@plinth/runtime/rpc/grpc';
+import { ALL_BUT_TIMEOUTS } from '@plinth/testing/all-but-timeouts';
 import { TEST_KEYS } from '@plinth/testing/http';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
 
@@ -37,19 +38,6 @@ afterEach(() => {
   jest.useRealTimers();
   return closeAll(opened.splice(0), silentLog());
 });
-
-/** The network goes on as ever. */
-const ALL_BUT_TIMEOUTS = [
-  'Date',
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setInterval',
-  'clearInterval',
-] as const;
 
 describe('a call whose client was lost without a word, with its machine', () => {
   it('ends, and with it what it holds', async () => {
