@@ -208,7 +208,7 @@ describe('reconciliation', () => {
   });
 
   it('has few long events in memory at a time, also where it publishes them again', async () => {
-    const count = 30;
+    const count = 12;
     const received = await consume('projection');
     await subscriptionsKnown(1);
     await admin.query(
