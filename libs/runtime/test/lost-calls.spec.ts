@@ -34,9 +34,12 @@ const Things = makeGenericClientConstructor(
 ) as unknown as ClientConstructor<ThingsClient>;
 
 const opened: Close[] = [];
-afterEach(() => {
+afterEach(async () => {
+  const closed = closeAll(opened.splice(0), silentLog());
+  // A server gives the connection of a lost client as long to end as any other.
+  await jest.advanceTimersByTimeAsync(10_000);
+  await closed;
   jest.useRealTimers();
-  return closeAll(opened.splice(0), silentLog());
 });
 
 describe('a call whose client was lost without a word, with its machine', () => {
