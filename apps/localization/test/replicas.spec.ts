@@ -1,4 +1,3 @@
-import { availableParallelism, loadavg } from 'node:os';
 import { aCaller } from '@plinth/testing/http';
 import { eventually } from '@plinth/testing/eventually';
 import { recordOverridesChanged } from '../src/store/override-changes';
@@ -26,26 +25,21 @@ afterAll(async () => {
 });
 afterEach(() => void clock.mockImplementation(now));
 
-/** How many processes wait for each processor: the bound in milliseconds holds for a machine without other work. */
-const load = () => Math.max(1, loadavg()[0]! / availableParallelism());
-
 const address = '/localization/overrides/Shop/en/title';
 const titleAt = async (replica: Localization, caller: ReturnType<typeof aCaller>) =>
   (await replica.as(caller).get('/localization?cultureName=en')).body.resources.Shop?.title;
 
 describe('two replicas of the localization service', () => {
-  it('both show a change within 200 ms, and immediately where it was made', async () => {
+  it('both show a change as soon as they are told of it, and immediately where it was made', async () => {
     const caller = aCaller();
-    const delays: number[] = [];
-    for (const title of ['one', 'two', 'three', 'four', 'five', 'six', 'seven']) {
+    // No time passes after which they would look for changes by themselves.
+    clock.mockReturnValue(now());
+    for (const title of ['one', 'two', 'three']) {
       await titleAt(second, caller);
       await first.as(caller).put(address, { value: title });
-      const changedAt = performance.now();
       expect(await titleAt(first, caller)).toBe(title);
       await eventually(async () => (await titleAt(second, caller)) === title);
-      delays.push(performance.now() - changedAt);
     }
-    expect(Math.min(...delays)).toBeLessThan(200 * load());
   });
 
   it('both show a removal and a batch', async () => {

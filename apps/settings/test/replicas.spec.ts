@@ -1,7 +1,7 @@
 import { settingsEvents } from '@plinth/contracts/settings/events';
-import { subscribeBroadcast, connectMessaging } from '@plinth/runtime/messaging/nats';
+import { subscribeBroadcast } from '@plinth/runtime/messaging/nats';
 import { readQueues } from '@plinth/runtime/postgres/store-metrics';
-import { silentLog } from '@plinth/runtime/process/log';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
@@ -36,7 +36,7 @@ describe('two replicas of the settings service', () => {
 
   it('publish an event for every change, without the value', async () => {
     const service = await startSettings();
-    const messaging = await connectMessaging(service.config, silentLog());
+    const messaging = await connectedMessaging(service.config);
     const received: unknown[] = [];
     const close = subscribeBroadcast(messaging, settingsEvents.userSettingChanged, (event) =>
       received.push(event),

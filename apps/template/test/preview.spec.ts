@@ -172,11 +172,13 @@ describe('POST /templates/{name}/preview', () => {
     const content =
       '{{ user.name }}/{{ tenant.name }}/{{ tenant.id }}/{{ settings.Service.Mail.Sender }}/{{ t("Invoice:total", 5) }}/{{ t("Invoice:" ~ "none") }}/{{ now | date("iso") }}';
 
+    const today = () => new Date().toISOString().slice(0, 10);
+    const before = today();
     const { body } = await preview({ content }, { culture: 'fr' });
 
-    expect(body.html).toBe(
-      `Ada Lovelace/Analytical Engines/${caller.tenantId}/office@example.org/Total de 5/none/${new Date().toISOString().slice(0, 10)}`,
-    );
+    const rendered = (day: string) =>
+      `Ada Lovelace/Analytical Engines/${caller.tenantId}/office@example.org/Total de 5/none/${day}`;
+    expect([before, today()].map(rendered)).toContain(body.html);
   });
 
   it('includes, extends and imports templates of the tenant, by culture', async () => {

@@ -14,9 +14,13 @@ const aPool = (options: { processes: number; millisecondsMax: number }): Sandbox
   );
 };
 
+/** Time enough also on a machine that does much else, so that it is not the time that ends a rendering. */
+const milliseconds = 60_000;
+const limits = { ...defaultLimits, milliseconds };
+
 let pool: SandboxPool;
 beforeAll(() => {
-  pool = aPool({ processes: 2, millisecondsMax: 700 });
+  pool = aPool({ processes: 2, millisecondsMax: milliseconds });
 });
 afterAll(() => pool.close());
 
@@ -25,7 +29,7 @@ const render = (
   more: Partial<RenderTask> = {},
   by: SandboxPool = pool,
   tenantId = 'tenant',
-) => by.run({ tenantId, userId: 'ada' }, aRenderTask(source, more));
+) => by.run({ tenantId, userId: 'ada' }, aRenderTask(source, { limits, ...more }));
 
 describe('the plain text of a rendered page', () => {
   it.each([
@@ -92,14 +96,16 @@ describe('a rendered workbook', () => {
 });
 
 describe('the sandbox pool', () => {
-  it('compares texts that have nothing in common within its limits', async () => {
+  it('compares texts that have nothing in common within the limits of a service', async () => {
+    const limited = aPool({ processes: 1, millisecondsMax: 700 });
     const textOf = (name: string) =>
       Array.from({ length: 2_000 }, (_, number) => `${name}${number}`).join('\n');
     const [from, to] = ['one', 'two'].map((name) => ({ name, text: textOf(name) }));
-    const result = await pool.run(
+    const result = await limited.run(
       { tenantId: 'tenant', userId: 'ada' },
       { kind: 'diff', from: from!, to: to! },
     );
+    limited.close();
     expect(result).toMatchObject({ kind: 'diff', unified: expect.stringContaining('+two1999') });
   });
 
@@ -125,14 +131,13 @@ describe('a process that cannot be started', () => {
   it('is started again', async () => {
     const { execPath } = process;
     process.execPath = '/no/such/program';
-    starting = aPool({ processes: 2, millisecondsMax: 700 });
+    starting = aPool({ processes: 2, millisecondsMax: milliseconds });
     process.execPath = execPath;
     expect(await render('{{ 1 + 1 }}', {}, starting)).toMatchObject({ kind: 'rendered', html: '2' });
   });
 });
 
 describe('a process whose task takes long', () => {
-  const milliseconds = 60_000;
   const slow = '{% for i in range(400) %}{% for j in range(1000) %}{{ i * j }}{% endfor %}{% endfor %}';
   let shared: SandboxPool;
   beforeAll(async () => {
@@ -142,7 +147,7 @@ describe('a process whose task takes long', () => {
   afterAll(() => shared.close());
 
   const by = (tenantId: string, source: string) =>
-    render(source, { limits: { ...defaultLimits, steps: 1e9, milliseconds } }, shared, tenantId);
+    render(source, { limits: { ...limits, steps: 1e9 } }, shared, tenantId);
   const slowOnes = () =>
     shared.pids().filter((pid) => getPriority(pid) === constants.priority.PRIORITY_BELOW_NORMAL);
 
@@ -212,17 +217,8 @@ describe('what the leading comments say', () => {
 });
 
 describe('the names that a rendering depends on', () => {
-  // Time enough also on a machine that does much else, so that it is the names that end a rendering.
-  const milliseconds = 60_000;
-  let patient: SandboxPool;
-  beforeAll(() => {
-    patient = aPool({ processes: 1, millisecondsMax: milliseconds });
-  });
-  afterAll(() => patient.close());
-
   const asked = async (source: string, more?: Partial<RenderTask>) => {
-    const limits = { ...defaultLimits, milliseconds };
-    const result = await render(source, { limits, ...more }, patient);
+    const result = await render(source, more);
     return result.kind === 'dependencies' ? result.dependencies : result;
   };
 

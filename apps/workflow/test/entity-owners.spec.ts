@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { approvalEnded, approvalReminded, transitionExecuted } from '@plinth/contracts/workflow/events';
 import { newId } from '@plinth/kernel/uuid';
-import { silentLog } from '@plinth/runtime/process/log';
-import { connectMessaging, type Messaging } from '@plinth/runtime/messaging/nats';
+import type { Messaging } from '@plinth/runtime/messaging/nats';
 import { CallNotSent } from '@plinth/runtime/rpc/grpc';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import type { Timers } from '../src/domain/definition';
@@ -39,7 +39,7 @@ describe('entities that another service owns', () => {
     begin = Date.now() + 86_400_000;
     owner = await startEntityOwnerStub(clock);
     service = await startWorkflow({ environment: { GRPC_SERVICES: `template=${owner.address}` }, clock });
-    messaging = await connectMessaging(service.config, silentLog());
+    messaging = await connectedMessaging(service.config);
     closers.push(await service.consume(), messaging.close, service.close, owner.close);
   });
   afterAll(async () => {

@@ -5,9 +5,9 @@ import {
   definitionChanged,
   transitionExecuted,
 } from '@plinth/contracts/workflow/events';
-import { silentLog } from '@plinth/runtime/process/log';
-import { connectMessaging, subscribeBroadcast } from '@plinth/runtime/messaging/nats';
+import { subscribeBroadcast } from '@plinth/runtime/messaging/nats';
 import type { EventEnvelope } from '@plinth/kernel/event';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { eventually } from '@plinth/testing/eventually';
 import { aTenantWithOrders, APPROVER } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
@@ -21,7 +21,7 @@ describe('events of the workflow service', () => {
   afterAll(() => service.close());
 
   it('are published for every move of an entity, in order, with its actor', async () => {
-    const messaging = await connectMessaging(service.config, silentLog());
+    const messaging = await connectedMessaging(service.config);
     const received: EventEnvelope[] = [];
     const close = subscribeBroadcast(messaging, transitionExecuted, (event) => received.push(event));
     await messaging.check();

@@ -1,7 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 
 const { work } = proxyActivities<{ work: () => Promise<string> }>({
-  startToCloseTimeout: '3 seconds',
+  startToCloseTimeout: '1 second',
   retry: { initialInterval: '100 milliseconds' },
 });
 

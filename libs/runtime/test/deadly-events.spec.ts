@@ -22,7 +22,8 @@ let pool: FairPool;
 beforeAll(async () => {
   const database = await createTestDatabase('settings');
   closers.push(database.drop);
-  pool = createPool(database.url, silentLog());
+  // Requests wait for their connections as long as a test has them held.
+  pool = createPool(database.url, silentLog(), { patienceMilliseconds: 300_000 });
   closers.push(() => pool.end());
 });
 afterAll(() => closeAll(closers.splice(0), silentLog()));

@@ -30,7 +30,10 @@ const BATCH = 100;
 /** Short, so that a small run on a fast machine is not over before anybody was killed. */
 const FIRST_LIFE_MILLISECONDS = 200;
 const LIFE_MILLISECONDS_MAX = 5_000;
-const CONVERGENCE_MILLISECONDS_MAX = 120_000;
+/** So often is each process killed at least; more often for as long as there are new events. */
+const KILLS_MIN = 2;
+/** A bound for what hangs. */
+const CONVERGENCE_MILLISECONDS_MAX = 600_000;
 
 type Counted = PayloadOf<typeof counted>;
 
@@ -81,6 +84,7 @@ function keepKilling(role: 'relay' | 'consumer') {
   let child: ChildProcess;
   let timer: NodeJS.Timeout | undefined;
   let kills = 0;
+  let hasLast = false;
   let stopped = false;
   const live = (): void => {
     child = spawn(process.execPath, [bundle, role, database.url, infrastructure().natsUrl, natsPrefix], {
@@ -91,6 +95,8 @@ function keepKilling(role: 'relay' | 'consumer') {
     child.stdout!.once('data', () => {
       timer = setTimeout(
         () => {
+          // On a busy machine lives that are always cut short might not be enough for what there is to do.
+          if (hasLast && kills >= KILLS_MIN) return;
           kills++;
           child.kill('SIGKILL');
         },
@@ -101,6 +107,8 @@ function keepKilling(role: 'relay' | 'consumer') {
   live();
   return {
     kills: () => kills,
+    /** There are no new events from now on. */
+    afterLast: () => void (hasLast = true),
     stop: () => {
       stopped = true;
       clearTimeout(timer);
@@ -214,19 +222,23 @@ describe('events', () => {
             await (await jetstreamManager(nats)).streams.delete(natsPrefix);
           }
         }
+        processes.forEach((process) => process.afterLast());
         const poison = events.filter(({ payload }) => payload.isPoison).length;
         await eventually(
           async () => {
             const { rows } = await admin.query(
               'SELECT (SELECT sum(received) FROM projection)::int AS received, (SELECT count(*) FROM dead_letter)::int AS dead',
             );
-            return rows[0].received >= events.length - poison && rows[0].dead >= poison;
+            const kills = processes.map((process) => process.kills());
+            return (
+              rows[0].received >= events.length - poison &&
+              rows[0].dead >= poison &&
+              Math.min(...kills) >= KILLS_MIN
+            );
           },
           CONVERGENCE_MILLISECONDS_MAX + EVENTS * 30,
         );
         expect(await projection()).toEqual(modelOf(events));
-        const kills = processes.map((process) => process.kills());
-        expect(Math.min(...kills)).toBeGreaterThan(0);
       } finally {
         processes.forEach((process) => process.stop());
       }

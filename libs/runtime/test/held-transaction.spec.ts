@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventEnvelope } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
-import { connectMessaging, type Messaging } from '@plinth/runtime/messaging/nats';
+import type { Messaging } from '@plinth/runtime/messaging/nats';
 import {
   appendToOutbox,
   startOutboxRelay,
@@ -14,6 +14,7 @@ import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { createPool, type RawStatements, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { counted } from '@plinth/testing/counted-event';
 import { eventually } from '@plinth/testing/eventually';
 import { TEST_KEYS } from '@plinth/testing/http';
@@ -87,7 +88,7 @@ beforeEach(async () => {
     NATS_PREFIX: `held_${randomUUID()}`,
     EVENT_KEYS: TEST_KEYS,
   };
-  messaging = await connectMessaging(config, log);
+  messaging = await connectedMessaging(config);
   opened.push(messaging.close, () => pool.end());
 });
 

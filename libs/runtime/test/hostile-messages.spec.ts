@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import {
-  connectMessaging,
   missingSubject,
   receiveMessages,
   sendMessage,
@@ -11,6 +10,7 @@ import {
 } from '@plinth/runtime/messaging/nats';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { eventually } from '@plinth/testing/eventually';
 import { TEST_KEYS } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
@@ -25,7 +25,7 @@ const start = async () => {
     NATS_PREFIX: `test-${randomUUID()}`,
     EVENT_KEYS: TEST_KEYS,
   };
-  const messaging = await connectMessaging(config, silentLog());
+  const messaging = await connectedMessaging(config);
   opened.push(messaging.close);
   return messaging;
 };

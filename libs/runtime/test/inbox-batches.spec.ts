@@ -7,13 +7,14 @@ import { consumeEvents } from '@plinth/runtime/messaging/consumer';
 import { Inbox } from '@plinth/runtime/messaging/inbox';
 import { subscriptionOfMany } from '@plinth/runtime/messaging/subscription';
 import { storeDeadLetter } from '@plinth/runtime/messaging/dead-letters';
-import { connectMessaging, subjectOf, type Messaging } from '@plinth/runtime/messaging/nats';
+import { subjectOf, type Messaging } from '@plinth/runtime/messaging/nats';
 import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { storeWaiting } from '@plinth/runtime/messaging/waiting-events';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { createPool, type RawStatements, type TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { eventually } from '@plinth/testing/eventually';
 import { TEST_KEYS } from '@plinth/testing/http';
 import { infrastructure } from '@plinth/testing/infrastructure';
@@ -60,14 +61,11 @@ const publisherTo =
 
 /** Consumes with a handler that first waits for `isReady` of its batch. */
 async function consume(isReady: (batch: Batch) => Promise<void>) {
-  const messaging = await connectMessaging(
-    {
-      NATS_URL: infrastructure().natsUrl,
-      NATS_PREFIX: `batches_${newId().replaceAll('-', '')}`,
-      EVENT_KEYS: TEST_KEYS,
-    },
-    silentLog(),
-  );
+  const messaging = await connectedMessaging({
+    NATS_URL: infrastructure().natsUrl,
+    NATS_PREFIX: `batches_${newId().replaceAll('-', '')}`,
+    EVENT_KEYS: TEST_KEYS,
+  });
   closers.push(messaging.close);
   const batches: Batch[] = [];
   const subscriptions = [
@@ -218,7 +216,9 @@ describe('stored events', () => {
     const reference = { tenant_id: tenantId, id: known!.id, name: known!.name };
 
     expect(await inbox.findMissing([reference, { ...reference, id: newId() }])).toHaveLength(1);
-    await eventually(() => processed.length === 1);
+    // It is processed a moment before its transaction is committed.
+    await eventually(async () => (await rowsOf('waiting_event')).length === 1);
+    expect(processed).toEqual([1]);
     await inbox.deleteExpired();
     expect(await rowsOf('waiting_event')).toEqual([{ name: 'batches.of-the-next-release' }]);
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connectMessaging, sendMessage, receiveMessages } from '@plinth/runtime/messaging/nats';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { eventually } from '@plinth/testing/eventually';
@@ -133,7 +134,7 @@ describe('a stream of events that may need more room than the server has', () =>
       EVENT_KEYS: TEST_KEYS,
       NATS_STREAM_BYTES_MAX: 2 ** 52,
     };
-    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 2_000 });
+    const messaging = await connectedMessaging(config);
     opened.push(messaging.close);
 
     expect(messaging.connecting).toBeUndefined();
@@ -151,7 +152,7 @@ describe('a stream of events that is there already', () => {
       EVENT_KEYS: TEST_KEYS,
       NATS_STREAM_BYTES_MAX: streamBytesMax,
     };
-    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 2_000 });
+    const messaging = await connectedMessaging(config);
     opened.push(messaging.close);
     expect(messaging.connecting).toBeUndefined();
     const { streams } = await jetstreamManager(messaging.connection);
@@ -180,12 +181,12 @@ describe('a stream of events with other settings than ours', () => {
       NATS_PREFIX: `test-${randomUUID()}`,
       EVENT_KEYS: TEST_KEYS,
     };
-    const first = await connectMessaging(config, silentLog());
+    const first = await connectedMessaging(config);
     opened.push(first.close);
     const { streams } = await jetstreamManager(first.connection);
     await streams.update(config.NATS_PREFIX, { max_bytes: 10_000_000 });
 
-    const messaging = await connectMessaging(config, silentLog(), { startMilliseconds: 2_000 });
+    const messaging = await connectedMessaging(config);
     opened.push(messaging.close);
 
     expect(messaging.connecting).toBeUndefined();

@@ -4,12 +4,13 @@ import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
 import { subscription } from '@plinth/runtime/messaging/subscription';
-import { connectMessaging, sendMessage, subjectOf, subscribeBroadcast } from '@plinth/runtime/messaging/nats';
+import { sendMessage, subjectOf, subscribeBroadcast } from '@plinth/runtime/messaging/nats';
 import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { signMessage } from '@plinth/runtime/messaging/signed-message';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { eventually } from '@plinth/testing/eventually';
 import { TEST_KEYS } from '@plinth/testing/http';
 import {
@@ -34,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => closeAll(closers.splice(0), log));
 
 const connectAs = async (user: string) => {
-  const messaging = await connectMessaging(server.configOf(user), log);
+  const messaging = await connectedMessaging(server.configOf(user));
   closers.push(messaging.close);
   return messaging;
 };
@@ -75,7 +76,7 @@ describe('the users of NATS', () => {
     const { connection } = await connectAs('operator');
     const { streams } = await jetstreamManager(connection);
     const config = { ...server.configOf('settings'), NATS_STREAM_BYTES_MAX: 65_536 };
-    const messaging = await connectMessaging(config, log);
+    const messaging = await connectedMessaging(config);
     closers.push(messaging.close);
 
     expect(messaging.connecting).toBeUndefined();
@@ -160,7 +161,7 @@ describe('the users of NATS', () => {
     const [timeline, settings] = [await connectAs('timeline'), await connectAs('settings')];
     const seen: string[] = [];
     closers.push(subscribeBroadcast(settings, changed, ({ payload }) => seen.push(payload.name)));
-    await settings.check();
+    await settings.connection.flush();
     const own = 'plinth.events.timeline.notifications-due';
     const consumer = 'timeline_timeline_notifications-due';
     const config = { durable_name: consumer, ack_policy: 'explicit', filter_subject: own };

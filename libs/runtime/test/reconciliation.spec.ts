@@ -5,17 +5,13 @@ import { eventType } from '@plinth/kernel/event';
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
 import { subscription } from '@plinth/runtime/messaging/subscription';
-import {
-  connectMessaging,
-  consumerNameOf,
-  ensureStream,
-  type Messaging,
-} from '@plinth/runtime/messaging/nats';
+import { consumerNameOf, ensureStream, type Messaging } from '@plinth/runtime/messaging/nats';
 import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { measureStream } from '@plinth/runtime/messaging/stream-metrics';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { counted } from '@plinth/testing/counted-event';
 import { eventually } from '@plinth/testing/eventually';
 import { TEST_KEYS } from '@plinth/testing/http';
@@ -46,14 +42,11 @@ beforeEach(async () => {
   db = plainDatabase(pool);
   admin = new Client({ connectionString: database.adminUrl });
   await admin.connect();
-  messaging = await connectMessaging(
-    {
-      NATS_URL: infrastructure().natsUrl,
-      NATS_PREFIX: `reconciliation_${randomUUID()}`,
-      EVENT_KEYS: TEST_KEYS,
-    },
-    log,
-  );
+  messaging = await connectedMessaging({
+    NATS_URL: infrastructure().natsUrl,
+    NATS_PREFIX: `reconciliation_${randomUUID()}`,
+    EVENT_KEYS: TEST_KEYS,
+  });
   opened.push(messaging.close, () => pool.end());
 });
 
@@ -87,9 +80,12 @@ const consume = async (consumer: string): Promise<string[]> => {
   return received;
 };
 
-/** Resolves when a relay has found who subscribes, and has everything asked for again on their behalf. */
+/** Nothing is asked for within a test. */
+const unconfirmed = { ...timing, confirmSeconds: 1_000 };
+
+/** Resolves when a relay has found who subscribes, and has everything asked for again on their behalf, but later. */
 const subscriptionsKnown = async (count: number) => {
-  const relay = startOutboxRelay(db, messaging, log, timing);
+  const relay = startOutboxRelay(db, messaging, log, unconfirmed);
   await eventually(async () => {
     const { rowCount } = await admin.query('SELECT FROM event_subscription WHERE rechecked_to IS NULL');
     return rowCount === count;
@@ -98,13 +94,13 @@ const subscriptionsKnown = async (count: number) => {
 };
 
 /** Resolves when all events are published and every consumer that there is has them. */
-const settled = (millisecondsMax?: number) =>
+const settled = () =>
   eventually(async () => {
     const { rows } = await admin.query(
       'SELECT count(*)::int AS open FROM outbox WHERE published_at IS NULL OR check_at IS NOT NULL',
     );
     return rows[0].open === 0;
-  }, millisecondsMax);
+  });
 
 /** What this consumer has; an event is received a moment before its effect is committed. */
 const forgetInbox = async (count: number) => {
@@ -117,15 +113,12 @@ const loseStream = async () =>
 
 describe('a full stream of events', () => {
   it('drops its oldest ones, which are published again to whom they did not reach', async () => {
-    const bounded = await connectMessaging(
-      {
-        NATS_URL: infrastructure().natsUrl,
-        NATS_PREFIX: `full_${randomUUID()}`,
-        EVENT_KEYS: TEST_KEYS,
-        NATS_STREAM_BYTES_MAX: 8_192,
-      },
-      log,
-    );
+    const bounded = await connectedMessaging({
+      NATS_URL: infrastructure().natsUrl,
+      NATS_PREFIX: `full_${randomUUID()}`,
+      EVENT_KEYS: TEST_KEYS,
+      NATS_STREAM_BYTES_MAX: 8_192,
+    });
     opened.push(bounded.close);
     messaging = bounded;
     const { streams } = await jetstreamManager(messaging.connection);
@@ -188,7 +181,7 @@ describe('reconciliation', () => {
     const received = await consume('projection');
     const other = eventType('chaos.other', z.object({}));
     await subscriptionsKnown(1);
-    const relay = startOutboxRelay(db, messaging, log, { ...timing, reconcileMilliseconds: 100_000 });
+    const relay = startOutboxRelay(db, messaging, log, unconfirmed);
     await db.inTenant(tenantId, (tx) =>
       appendToOutbox(tx, { type: other, tenantId, subject: 'one', payload: {} }),
     );
@@ -215,7 +208,7 @@ describe('reconciliation', () => {
   });
 
   it('has few long events in memory at a time, also where it publishes them again', async () => {
-    const count = 30;
+    const count = 12;
     const received = await consume('projection');
     await subscriptionsKnown(1);
     await admin.query(
@@ -267,10 +260,10 @@ describe('reconciliation', () => {
        VALUES ($1, uuidv7(), $2, 'counter', '{}', now())`,
       [tenantId, counted.name],
     );
-    opened.unshift(startOutboxRelay(db, messaging, log, { ...timing, confirmSeconds: 100 }).close);
+    opened.unshift(startOutboxRelay(db, messaging, log, unconfirmed).close);
     await eventually(async () => {
       const { rowCount } = await admin.query(
-        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`,
       );
       return rowCount! > 0;
     });
@@ -297,7 +290,7 @@ describe('reconciliation', () => {
       END $$;
       CREATE TRIGGER few AFTER UPDATE ON outbox REFERENCING NEW TABLE AS written
         FOR EACH STATEMENT EXECUTE FUNCTION require_few();`);
-    opened.unshift(startOutboxRelay(db, messaging, log, { ...timing, confirmSeconds: 100 }).close);
+    opened.unshift(startOutboxRelay(db, messaging, log, unconfirmed).close);
 
     await subscriptionsKnown(1);
 
@@ -391,7 +384,7 @@ describe('reconciliation', () => {
     await eventually(() => received.length === 500);
     await relay.close();
     opened.unshift(startOutboxRelay(db, messaging, log, timing).close);
-    await settled(60_000);
+    await settled();
     await closeAll(opened.splice(0), log);
     // What a session has read is counted when it ends.
     await eventually(async () => {

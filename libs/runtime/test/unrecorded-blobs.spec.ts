@@ -98,7 +98,9 @@ describe('a file whose record is not stored yet', () => {
     });
     await recorded.promise;
     const waiting = async () => {
-      const { rows } = await pool.query(`SELECT FROM pg_locks WHERE NOT granted`);
+      const { rows } = await pool.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
       return rows.length > 0;
     };
 

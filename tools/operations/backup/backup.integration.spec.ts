@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { newId } from '@plinth/kernel/uuid';
+import { eventually } from '@plinth/testing/eventually';
 import { testServers } from '@plinth/testing/infrastructure';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import pg, { escapeIdentifier } from 'pg';
@@ -210,6 +211,9 @@ describe('npm run backup -- restore', () => {
     await service.connect();
     await isRefused(['--replace'], 'workflow is connected to its database');
     await service.end();
+    const { username } = new URL(databases['workflow']!.url);
+    const connections = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND usename = '${username}'`;
+    await eventually(async () => (await query('workflow', connections)).length === 0);
 
     const [dumps] = readdirSync(saved());
     writeFileSync(join(saved(), dumps!, 'workflow.dump'), 'cut');

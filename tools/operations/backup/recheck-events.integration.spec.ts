@@ -1,11 +1,12 @@
 import { newId } from '@plinth/kernel/uuid';
 import { consumeEvents } from '@plinth/runtime/messaging/consumer';
-import { connectMessaging, type Messaging } from '@plinth/runtime/messaging/nats';
+import type { Messaging } from '@plinth/runtime/messaging/nats';
 import { appendToOutbox, startOutboxRelay } from '@plinth/runtime/messaging/outbox';
 import { subscription } from '@plinth/runtime/messaging/subscription';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
+import { connectedMessaging } from '@plinth/testing/connected-messaging';
 import { counted } from '@plinth/testing/counted-event';
 import { eventually } from '@plinth/testing/eventually';
 import { TEST_KEYS } from '@plinth/testing/http';
@@ -36,10 +37,11 @@ beforeAll(async () => {
   admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
   const NATS_PREFIX = `restored_${newId()}`;
-  messaging = await connectMessaging(
-    { NATS_URL: infrastructure().natsUrl, NATS_PREFIX, EVENT_KEYS: TEST_KEYS },
-    log,
-  );
+  messaging = await connectedMessaging({
+    NATS_URL: infrastructure().natsUrl,
+    NATS_PREFIX,
+    EVENT_KEYS: TEST_KEYS,
+  });
   closers.push(
     database.drop,
     () => admin.end(),

@@ -30,7 +30,7 @@ const taken = SERVERS.filter((server) => ONLY === 'all' || ONLY.split(',').inclu
 
 /** The gateway gives up on a service after 30 s. */
 const RESPONSE_MILLISECONDS_MAX = 35_000;
-const RECOVERY_MILLISECONDS_MAX = 90_000;
+const RECOVERY_MILLISECONDS_MAX = isLarge ? 90_000 : 240_000;
 const FAILURES_SHOWN_MAX = 5;
 const SERVICES = [
   'contacts',

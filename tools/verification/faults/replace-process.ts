@@ -8,7 +8,7 @@ import { birthOf } from '../../development/launcher/process-identity.mjs';
 import { lastLines } from '../../development/launcher/run.mjs';
 import type { ReplaceableProcess, ReplicatedPlatform } from './replicated-platform';
 
-const MILLISECONDS_MAX = 90_000;
+const MILLISECONDS_MAX = 300_000;
 const LINES_SHOWN = 12;
 
 /**

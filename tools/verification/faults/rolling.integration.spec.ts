@@ -17,7 +17,7 @@ import {
 /** `npm run faults -- rolling` replaces every process. */
 const ONLY = process.env['FAULTS_ONLY'] ?? 'gateway,settings';
 const ROUNDS = Number(process.env['FAULTS_ROUNDS'] ?? 1);
-const REQUESTS_PER_SECOND = Number(process.env['FAULTS_RATE'] ?? 50);
+const REQUESTS_PER_SECOND = Number(process.env['FAULTS_RATE'] ?? 20);
 const FAILURES_SHOWN_MAX = 10;
 const REPLACEMENT_MILLISECONDS_MAX = 180_000;
 

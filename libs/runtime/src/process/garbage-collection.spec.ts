@@ -59,7 +59,7 @@ const STREAM = `
 `;
 
 const bytesAtOnce = async (prepare: string): Promise<number> =>
-  Number(await run(prepare, STREAM, '--max-semi-space-size=4'));
+  Number(await run(prepare, STREAM, '--max-semi-space-size=4', ...SAME_EVERYWHERE));
 
 describe('a process that streams', () => {
   it('holds few of the buffers that it no longer needs', async () => {

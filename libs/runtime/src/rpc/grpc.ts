@@ -41,11 +41,7 @@ const TOO_LATE_PART = 0.1;
  * A process that is lost with its machine closes no connection, so both sides ask whether the other one is there. A server
  * that did not would hold for its client what the call has begun, such as the transaction of an import.
  */
-const KEEP_ALIVE = { milliseconds: 15_000, timeoutMilliseconds: 5_000 };
-const keepAliveOptions = ({ milliseconds, timeoutMilliseconds }: typeof KEEP_ALIVE): ChannelOptions => ({
-  'grpc.keepalive_time_ms': milliseconds,
-  'grpc.keepalive_timeout_ms': timeoutMilliseconds,
-});
+const KEEP_ALIVE: ChannelOptions = { 'grpc.keepalive_time_ms': 15_000, 'grpc.keepalive_timeout_ms': 5_000 };
 
 const MEBIBYTE = 1024 * 1024;
 /** Of a message to a service, which has all of it in memory before it can be counted. */
@@ -57,7 +53,7 @@ const REQUEST_BYTES_MAX = 4 * MEBIBYTE;
 const RESPONSE_BYTES_MAX = 32 * MEBIBYTE;
 
 const channelOptions: ChannelOptions = {
-  ...keepAliveOptions(KEEP_ALIVE),
+  ...KEEP_ALIVE,
   'grpc.max_send_message_length': REQUEST_BYTES_MAX,
   'grpc.max_receive_message_length': RESPONSE_BYTES_MAX,
   'grpc.initial_reconnect_backoff_ms': 200,
@@ -104,17 +100,15 @@ export interface GrpcService {
 /**
  * Serves the calls of other services.
  * @param messages of all calls together; without it only the size of each is limited
- * @param keepAlive how often a client is asked whether it is there, and how long for its response
  */
 export async function serveGrpc(
   config: { HTTP_HOST: string; GRPC_PORT: number },
   services: readonly GrpcService[],
   messages?: MessageBudget,
-  keepAlive = KEEP_ALIVE,
 ): Promise<{ port: number; close: (millisecondsMax?: number) => Promise<void> }> {
   const interceptors = messages ? [countMessages(messages, toMetadata)] : [];
   const server = new Server({
-    ...keepAliveOptions(keepAlive),
+    ...KEEP_ALIVE,
     'grpc.max_receive_message_length': REQUEST_BYTES_MAX,
     'grpc.max_send_message_length': RESPONSE_BYTES_MAX,
     'grpc.keepalive_permit_without_calls': 1,

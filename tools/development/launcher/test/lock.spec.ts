@@ -37,7 +37,7 @@ describe('withLock', () => {
 
   it('takes over what a holder left that was killed while it wrote its name', () => {
     writeFileSync(join(folder, 'lock'), '');
-    const { status } = spawnSync(process.execPath, nodeArguments(''), { timeout: 20_000 });
+    const { status } = spawnSync(process.execPath, nodeArguments(''), { timeout: 120_000 });
     expect(status).toBe(0);
     expect(readdirSync(folder)).toEqual([]);
   });
