@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import { once } from 'node:events';
 import { contactsNoted, contactsSaved } from '@plinth/contracts/contacts/events';
 import { CompanyFields } from '@plinth/contracts/contacts/shapes';
 import { openBulkTransaction } from '@plinth/exchange/bulk-transaction';
@@ -386,9 +387,9 @@ describe('imports and exports of contacts and companies', () => {
 
       const trying = dryRun.tryOut('N-1', 'N-2').catch((error: unknown) => error);
       await waiting.promise;
-      const { idleCount } = service.bulkPool;
+      const released = once(service.bulkPool, 'release');
       const closing = dryRun.close();
-      await eventually(() => service.bulkPool.idleCount > idleCount);
+      await released;
       expect(keysClosed).not.toHaveBeenCalled();
       turn.resolve();
       await Promise.all([trying, closing]);

@@ -398,7 +398,7 @@ describe('undoing an import', () => {
         }
         expect(await names(caller)).toEqual(model.names());
       }),
-      { numRuns: 60 },
+      { numRuns: Number(process.env['PLINTH_TEST_UNDOS'] ?? 20) },
     );
   });
 });

@@ -10,6 +10,7 @@ import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { cleanUp, cleanUpInterruptedFiles } from '../src/app/clean-up';
 import { runExport } from '../src/app/run-export';
+import { openEvents } from './open-events';
 import { startDataExchange, type DataExchange } from './start-data-exchange';
 
 /** A store that takes all of a file, and says that it is stored when it is told to. */
@@ -51,23 +52,6 @@ function brieflyAway(blobs: BlobStore, deletions: number): BlobStore {
     async delete(key) {
       requireThere('delete');
       await blobs.delete(key);
-    },
-  };
-}
-
-/** Reads a stream of events as far as it has to, and then on from there. */
-async function openEvents({ url, headers }: { url: string; headers: Record<string, string> }) {
-  const { body } = await fetch(url, { headers });
-  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  return {
-    async readTo(part: string) {
-      while (!text.includes(part)) {
-        const { value, done } = await reader.read();
-        if (done) throw new Error(`The stream ended without ${part}: ${text}`);
-        text += value;
-      }
-      text = text.slice(text.indexOf(part));
     },
   };
 }

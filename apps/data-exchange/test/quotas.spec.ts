@@ -8,6 +8,7 @@ import { runExport } from '../src/app/run-export';
 import { splitIntoRanges } from '../src/app/split-into-ranges';
 import { saveMapping } from '../src/store/mapping-store';
 import { tenantUsageStore } from '../src/store/tenant-usage-store';
+import { openEvents } from './open-events';
 import {
   importFile,
   mappedImport,
@@ -19,6 +20,7 @@ import {
 
 const BYTES_MAX = 3_000_000;
 const KEPT_BYTES_MAX = 200_000;
+const HOUR_MILLISECONDS = 3_600_000;
 
 /** Sends so much of a file, and then neither more nor the end. */
 function unendedUpload(exchange: DataExchange, caller: Caller, bytes: number) {
@@ -415,9 +417,12 @@ describe('what is left of an import', () => {
   it('is a stream that ends when the credential of its reader expires', async () => {
     const caller = aCaller();
     const { body: job } = await upload(exchange, caller, 'code,title\nA,a\n');
-    const reader = { ...caller, credentialExpiresAt: Date.now() + 2_000 };
-    const { text } = await exchange.as(reader).get(`/imports/${job.id}/events`);
-    expect(text).toContain('event: progress');
-    expect(text).not.toContain('event: end');
+    const credentialExpiresAt = Date.now() + HOUR_MILLISECONDS;
+    const reader = exchange.as({ ...caller, credentialExpiresAt });
+    const events = await openEvents(reader.address('GET', `/imports/${job.id}/events`));
+    await events.readTo('event: progress');
+    const clock = jest.spyOn(exchange.clock, 'now').mockReturnValue(new Date(credentialExpiresAt));
+    expect(await events.readToEnd()).not.toContain('event: end');
+    clock.mockRestore();
   });
 });

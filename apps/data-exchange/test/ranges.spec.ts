@@ -1,6 +1,7 @@
 import type { RowQuota } from '@plinth/http/row-quota';
 import { createPool, inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import { silentLog } from '@plinth/runtime/process/log';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import fc from 'fast-check';
@@ -11,6 +12,13 @@ import { keyStore, type RowKey } from '../src/store/key-store';
 import { mappedImport, reportOf, startDataExchange, type DataExchange } from './start-data-exchange';
 
 const RANGE_BYTES = 120;
+/** As long as a statement of a request may take there, in which others take milliseconds. */
+const STATEMENT_MILLISECONDS = 1_500;
+const ALL_BUT_TIMEOUTS = [
+  ...ALL_BUT_INTERVALS.filter((name) => !name.endsWith('Timeout')),
+  'setInterval' as const,
+  'clearInterval' as const,
+];
 /** The code of a statement that was cancelled. */
 const QUERY_CANCELED = '57014';
 
@@ -211,12 +219,12 @@ describe('a large file that several workers import', () => {
       const [found, ended] = [await keysOf(), await keysOf()];
       const quick = createPool(alone.pool.options.connectionString!, silentLog(), {
         pipeline: true,
-        statementMilliseconds: 300,
-        silenceMilliseconds: 700,
+        statementMilliseconds: STATEMENT_MILLISECONDS,
       });
       const store = keyStore(quick, { tryTake: () => true });
       await Promise.all([found.insert(), ended.insert()]);
 
+      jest.useFakeTimers({ doNotFake: ALL_BUT_TIMEOUTS });
       const work = await inTenantConnection(alone.pool, tenantId, async (connection) => {
         await connection.query('INSERT INTO import_duplicate VALUES ($1, $2, 3, 2)', [tenantId, found.jobId]);
         await connection.query('SELECT FROM import_key WHERE job_id = $1 FOR UPDATE', [ended.jobId]);
@@ -224,10 +232,13 @@ describe('a large file that several workers import', () => {
           store.findDuplicates(tenantId, found.jobId),
           store.delete(tenantId, ended.jobId),
         ]);
-        // Longer than the timer of this pool's connections.
-        await connection.query('SELECT pg_sleep(1.2)');
+        const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        while ((await alone.pool.query(waiting)).rowCount! < 2);
+        // The timers of connections first, and then that of the server.
+        jest.advanceTimersByTime(600_000);
+        await connection.query('SELECT pg_sleep($1)', [(1.2 * STATEMENT_MILLISECONDS) / 1_000]);
         return { begun };
-      });
+      }).finally(() => jest.useRealTimers());
 
       expect((await work.begun).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
       await quick.end();

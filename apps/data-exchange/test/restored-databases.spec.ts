@@ -58,15 +58,18 @@ describe('an import whose databases are restored beside a Temporal that was not'
   it('imports the rows that the databases lost, while its workflow goes on', async () => {
     workers = 1;
     const caller = aCaller();
-    let restore: (() => Promise<void>) | undefined;
-    let isRestored = false;
+    let backup: Promise<() => Promise<void>> | undefined;
+    let restored: Promise<number> | undefined;
+    const restore = async () => {
+      const rows = await codesOf(caller);
+      await (
+        await backup!
+      )();
+      return rows.length;
+    };
     beforeTurn = async ({ range }) => {
-      if (range === 1) restore ??= await backUpAll();
-      if (range === 3 && !isRestored) {
-        isRestored = true;
-        expect((await codesOf(caller)).length).toBeGreaterThan(0);
-        await restore!();
-      }
+      if (range === 1) await (backup ??= backUpAll());
+      if (range === 3) await (restored ??= restore());
     };
 
     const jobId = await execute(caller, `code,title\n${lines.join('\n')}\n`);
@@ -77,7 +80,7 @@ describe('an import whose databases are restored beside a Temporal that was not'
       insertedRows: ROWS,
     });
     expect(await codesOf(caller)).toEqual(allCodes);
-    expect(isRestored).toBe(true);
+    expect(await restored).toBeGreaterThan(0);
   });
 
   it('goes on with what it knows of duplicate keys, where fewer workers take part then', async () => {
@@ -223,22 +226,22 @@ describe('an import whose databases are restored beside a Temporal that was not'
 
   it('runs to its end where its workflow had ended', async () => {
     const caller = aCaller();
-    const backups: { restore: () => Promise<void>; file: Buffer }[] = [];
-    beforeTurn = async ({ tenantId, jobId }) => {
-      if (backups.length > 0) return;
+    const backUpWithFile = async ({ tenantId, jobId }: RangeToImport) => {
       const { blobKey } = await exchange.imports.get(tenantId, jobId);
       const file = await buffer(await exchange.blobs.get(blobKey));
-      backups.push({ restore: await backUpAll(), file });
+      return { restore: await backUpAll(), file };
     };
+    let backup: ReturnType<typeof backUpWithFile> | undefined;
+    beforeTurn = async (turn) => void (await (backup ??= backUpWithFile(turn)));
     const jobId = await execute(caller, 'code,title\nA,a\nB,b\n');
     // The job has its report before its workflow has removed the file.
     await (await exchange.temporal.client()).workflow.getHandle(jobId).result();
-    const [backup] = backups;
+    const { restore, file } = await backup!;
 
-    await backup!.restore();
+    await restore();
     const { blobKey, status } = await exchange.imports.get(caller.tenantId, jobId);
     expect([status, await codesOf(caller)]).toEqual(['Executing', []]);
-    await exchange.blobs.put(blobKey, Readable.from([backup!.file]));
+    await exchange.blobs.put(blobKey, Readable.from([file]));
     await admin.query(`UPDATE import_job SET started_at = now() - interval '2 minutes', progress_at = NULL`);
     await exchange.starter.startOverdueJobs();
 

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '@plinth/kernel/caller';
+import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import {
   importFile,
@@ -38,6 +40,9 @@ describe('the messages of failed rows', () => {
   beforeAll(async () => {
     translations = await startTranslations(french);
     exchange = await startDataExchange({ localization: translations.address });
+    const request = { headers: { 'accept-language': 'fr' } } as IncomingMessage;
+    // On a busy machine the first call may take longer than a report waits for it.
+    await eventually(async () => (await exchange.messageTexts.of(aCaller(), request)).culture === 'fr');
   });
   afterAll(async () => {
     await exchange.close();

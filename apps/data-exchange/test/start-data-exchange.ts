@@ -14,12 +14,14 @@ import { serveForTest, TEST_KEYS, type TestResponse } from '@plinth/testing/http
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { createTestDatabase } from '@plinth/testing/test-database';
 import { bundleWorkflows } from '@plinth/testing/workflow-bundle';
+import { Context } from '@temporalio/activity';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { createApp } from '../src/app';
 import { compose } from '../src/compose';
 import { DataExchangeConfig } from '../src/config';
 import type { RangeToImport } from '../src/app/import-range';
 import { createActivities } from '../src/temporal/activities';
+import { Attempt } from '../src/temporal/attempt';
 import { startWorker } from '../src/temporal/run-worker';
 import { startShop } from './a-shop';
 
@@ -86,7 +88,8 @@ export async function startDataExchange(options: StartOptions = {}) {
       countWorkers: async () => options.countWorkers?.() ?? deps.countWorkers(),
     });
     const importRange: typeof activities.importRange = async (range) => {
-      await options.beforeTurn?.(range);
+      // Without a sign of life another attempt would begin beside it.
+      await new Attempt(Context.current()).whileAlive(async () => options.beforeTurn?.(range));
       return activities.importRange(range);
     };
     onClose(
@@ -100,8 +103,10 @@ export async function startDataExchange(options: StartOptions = {}) {
   }
   const server = await serveForTest(createApp(deps));
   onClose(server.close);
-  // On a busy machine the first call to the shop may take longer than an upload waits for it.
+  // On a busy machine the first calls may take longer than a request waits for them.
   await eventually(async () => (await deps.owners.list()).length > 0);
+  if (environment.TEMPORAL_ADDRESS === infrastructure().temporalAddress)
+    await eventually(() => deps.temporal.check().then(() => true));
   return { ...deps, shop, environment, folder, as: server.as, close: () => closeAll(closers, log) };
 }
 

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { rowMessage } from '@plinth/exchange/row-message';
 import { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
+import { eventually } from '@plinth/testing/eventually';
 import type { FailedRowWithCells } from '../domain/failed-row';
 import type { FailedRowPage, FailedRowStore } from '../store/failed-row-store';
 import type { ImportJob } from '../store/import-store';
@@ -110,13 +111,12 @@ describe('a correction file', () => {
     // The other two are for other tenants.
     const third = open();
     for (const file of [first, second]) file!.content.on('error', () => undefined).read(0);
-    await settled(bytesRead);
-    expect([places.runningCount, places.waitingCount]).toEqual([2, 1]);
+    await eventually(() => bytesRead() > 0 && places.waitingCount === 1);
+    expect(places.runningCount).toBe(2);
     first!.content.destroy();
     (await third)!.content.on('error', () => undefined).destroy();
     second!.content.destroy();
-    await settled(bytesRead);
-    expect(places.runningCount).toBe(0);
+    await eventually(() => places.runningCount === 0);
   });
 
   it.each(['csv', 'xlsx'] as const)(
@@ -133,8 +133,7 @@ describe('a correction file', () => {
       file!.content.read(0);
       const [error] = (await once(file!.content, 'error')) as [Error];
       expect(error.message).toContain('Nothing of the correction file was read');
-      await settled(() => places.runningCount);
-      expect(places.runningCount).toBe(0);
+      await eventually(() => places.runningCount === 0);
     },
   );
 });

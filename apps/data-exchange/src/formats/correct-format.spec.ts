@@ -11,9 +11,9 @@ describe('correctFormat', () => {
     currency: '$',
   };
 
-  const correct = (format: CsvFormat, correction: FormatCorrection, text: string) =>
+  const correct = (format: CsvFormat, correction: FormatCorrection, text: string | Iterable<Buffer>) =>
     correctFormat(format, correction, {
-      open: () => Promise.resolve(Readable.from([Buffer.from(text)])),
+      open: () => Promise.resolve(Readable.from(typeof text === 'string' ? [Buffer.from(text)] : text)),
       cultureOf: () => Promise.resolve('en'),
     }) as Promise<CsvFormat>;
 
@@ -42,13 +42,15 @@ describe('correctFormat', () => {
   });
 
   it('looks at no more than a part of very wide rows', async () => {
-    const row = `${'(EUR 1.234);'.repeat(999)}(EUR 1.234)\n`;
-    const text = `${Array.from({ length: 1_000 }, (_, column) => `c${column}`).join(';')}\n${row.repeat(1_000)}`;
-    const before = process.cpuUsage();
+    const row = Buffer.from(`${'(EUR 1.234);'.repeat(999)}(EUR 1.234)\n`);
+    let rows = 0;
+    function* text() {
+      yield Buffer.from(`${Array.from({ length: 1_000 }, (_, column) => `c${column}`).join(';')}\n`);
+      for (; rows < 1_000; rows++) yield row;
+    }
 
-    await correct({ ...found, delimiter: ';' }, { dateOrder: 'DayMonthYear' }, text);
+    await correct({ ...found, delimiter: ';' }, { dateOrder: 'DayMonthYear' }, text());
 
-    // Of the processor, which other work on a busy machine does not count in.
-    expect(process.cpuUsage(before).user).toBeLessThan(600_000);
+    expect(rows).toBeLessThan(200);
   });
 });
