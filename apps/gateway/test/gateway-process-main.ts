@@ -23,7 +23,7 @@ runProcess(silentLog(), async (onClose) => {
   const admin = await serveAdmin(config, gateway.health, gateway.metrics);
   onClose(admin.close);
   const port = await listen(gateway.server, 0, '127.0.0.1');
-  const untilTold = process.env['DRAIN_UNTIL_TOLD'] ? () => once(process, 'message') : undefined;
-  onClose(() => drain(gateway, config, untilTold));
+  const waitForParent = process.env['DRAIN_UNTIL_TOLD'] ? () => once(process, 'message') : undefined;
+  onClose(() => drain(gateway, config, waitForParent));
   process.send!({ port, adminPort: admin.port });
 });
