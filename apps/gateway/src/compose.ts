@@ -13,7 +13,7 @@ import { Drain } from '@plinth/runtime/process/drain';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { EventLoopTurns, measurePlaces } from '@plinth/runtime/process/fair-places';
 import type { Log } from '@plinth/runtime/process/log';
-import { createRedis } from './redis';
+import { openRedis } from './redis';
 import { createGateway } from './app';
 import { configurationErrors, type GatewayConfig } from './config';
 import { Cors } from './cors';
@@ -292,20 +292,4 @@ async function sharedSeed(redis: Redis, log: Log): Promise<string> {
     log.warn({ err: error }, 'Redis unavailable; development tokens are valid only until this process ends');
     return own;
   }
-}
-
-const REDIS_MILLISECONDS_MAX = 2_000;
-
-/** Opens Redis and waits a moment for it; the gateway serves what it can without it. */
-async function openRedis(url: string, log: Log): Promise<Redis> {
-  const redis = createRedis(url, log);
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, REDIS_MILLISECONDS_MAX);
-    const go = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    redis.once('ready', go).once('error', go);
-  });
-  return redis;
 }

@@ -7,6 +7,7 @@ import type { FindApiKeyRequest__Output } from '@plinth/proto/generated/plinth/s
 import type { FindApiKeyResponse } from '@plinth/proto/generated/plinth/settings/v1/FindApiKeyResponse';
 import { silentLog } from '@plinth/runtime/process/log';
 import { grpcHandlers, serveGrpc } from '@plinth/runtime/rpc/grpc';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { ApiKeys } from '../src/identity/api-keys';
@@ -20,6 +21,7 @@ import {
   TENANT_ID,
   type ReceivedRequest,
 } from './start-gateway';
+import { stopDate } from './stop-date';
 
 afterEach(closeAll);
 
@@ -130,6 +132,7 @@ describe('an API key', () => {
   });
 
   it('is looked up once for many requests', async () => {
+    stopDate();
     const { settings, send } = await start();
     const key = settings.add();
 
@@ -142,6 +145,7 @@ describe('an API key', () => {
   it.each([{}, { 'idempotency-key': 'one' }])(
     'is refused by every gateway as soon as its revocation is confirmed, although no message says so: %j',
     async (headers) => {
+      stopDate();
       const { settings, gateways, send, revoke } = await start();
       const key = settings.add();
       for (const gateway of gateways) expect((await send(key, gateway)).status).toBe(200);
@@ -195,13 +199,17 @@ describe('an API key', () => {
   });
 
   it('ends its event streams within seconds when it is revoked and no message says so, in whichever case', async () => {
+    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    onCloseAll(() => jest.useRealTimers());
     const { settings, gateways, send, revoke } = await start();
-    const key = settings.add({ permissions: ['*'], id: 'abcdef01' });
+    const key = settings.add({ permissions: ['*'] });
     const stream = await send(key, gateways[1], '/api/v1/things/all/events');
+    expect(stream.status).toBe(200);
 
-    expect((await revoke(key, {}, 'ABCDEF01')).status).toBe(204);
+    expect((await revoke(key, {}, idOf(key).toUpperCase())).status).toBe(204);
 
     expect((await send(key)).status).toBe(401);
+    jest.advanceTimersByTime(5_000);
     await expect(stream.text()).rejects.toThrow();
   });
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
 import { prepareCode } from '@plinth/testing/prepare-code';
 import { closeAll, onCloseAll, startGateway } from './start-gateway';
-import { signInAt, startProvider } from './start-provider';
+import { signInAt, signInOn, startProvider } from './start-provider';
 
 const root = join(__dirname, '../../..');
 const node = join(root, 'node_modules/.bin/node');
@@ -44,10 +44,7 @@ describe('plinth login', () => {
     page.setDefaultTimeout(PAGE_MILLISECONDS_MAX);
     await page.goto(/Open (\S+) and confirm/.exec(line)![1]!);
     await page.locator('button[type=submit]').first().click();
-    await page.locator('input[name=login]').fill('ada');
-    await page.locator('input[name=password]').fill('anything');
-    await page.locator('button[type=submit]').click();
-    await page.locator('button[type=submit]').click();
+    await signInOn(page, 'ada');
 
     expect(await ended).toEqual([0, null]);
     const file = join(folder, 'plinth/credentials', `${encodeURIComponent(url)}.json`);

@@ -1,20 +1,24 @@
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { launchChromium, PAGE_MILLISECONDS_MAX } from '@plinth/testing/launch-chromium';
 import { prepareCode } from '@plinth/testing/prepare-code';
 import { eventually } from '@plinth/testing/eventually';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { closeAll, receive, sendJson, startGateway, startUpstream } from './start-gateway';
-import { signInAt, startProvider } from './start-provider';
+import { runProvider, signInAt, signInOn } from './start-provider';
 
 const root = join(__dirname, '../../..');
 
 let browser: Browser;
+let provider: Awaited<ReturnType<typeof runProvider>>;
 beforeAll(async () => {
   prepareCode();
-  browser = await launchChromium();
+  [browser, provider] = await Promise.all([launchChromium(), runProvider()]);
 });
-afterAll(() => browser?.close());
+afterAll(async () => {
+  provider?.end();
+  await browser?.close();
+});
 afterEach(closeAll);
 
 /** Texts are read before somebody signs in; without any the console shows their keys. */
@@ -23,11 +27,11 @@ const localization = () =>
     sendJson(response, 200, { currentCulture: 'en', cultureName: 'en', resources: {}, languages: [] }),
   );
 
-async function startConsole(issuer: string, services: Record<string, string>): Promise<string> {
+async function startConsole(services: Record<string, string>): Promise<string> {
   const { url } = await startGateway(
     { localization: await localization(), ...services },
     {
-      ...signInAt(issuer),
+      ...signInAt(provider.issuer),
       CONSOLE_DIRECTORY: join(root, 'dist/apps/console'),
     },
     { endpoints: allEndpoints, problems: allProblems },
@@ -35,20 +39,12 @@ async function startConsole(issuer: string, services: Record<string, string>): P
   return url;
 }
 
-async function signInAs(login: string, page: Page): Promise<void> {
-  await page.locator('input[name=login]').fill(login);
-  await page.locator('input[name=password]').fill('anything');
-  await page.locator('button[type=submit]').click();
-  await page.locator('button[type=submit]').click();
-}
-
 describe('signing in to the console', () => {
   it('leads through the OpenID provider and back to the page that was wanted, with a token for the interface, and out of both again', async () => {
-    const issuer = await startProvider();
     const nothing = await startUpstream((_request, response) =>
       sendJson(response, 200, { items: [], totalCount: null, hasMore: false, nextCursor: null, count: 0 }),
     );
-    const url = await startConsole(issuer, { 'data-exchange': nothing, timeline: nothing });
+    const url = await startConsole({ 'data-exchange': nothing, timeline: nothing });
     const page = await browser.newPage();
     page.setDefaultTimeout(PAGE_MILLISECONDS_MAX);
     const complaints: string[] = [];
@@ -57,7 +53,7 @@ describe('signing in to the console', () => {
 
     await page.goto(`${url}/console/exports`);
     await page.getByRole('button', { name: 'Platform.actions.signIn' }).click();
-    await signInAs('ada', page);
+    await signInOn(page, 'ada');
 
     await page.waitForURL(`${url}/console/exports`);
     await page.getByRole('heading', { level: 1, name: 'Platform.areas.exports' }).waitFor();
@@ -76,7 +72,6 @@ describe('signing in to the console', () => {
   });
 
   it('goes on over a page whose session ended: in another window for the same person, for whom alone is sent what waits', async () => {
-    const issuer = await startProvider();
     const sent: string[] = [];
     const timeline = await startUpstream((request, response) => {
       if (request.method === 'POST') {
@@ -88,7 +83,7 @@ describe('signing in to the console', () => {
       else
         sendJson(response, 200, { items: [], totalCount: null, hasMore: false, nextCursor: null, count: 0 });
     });
-    const url = await startConsole(issuer, { timeline });
+    const url = await startConsole({ timeline });
     const page = await browser.newPage();
     page.setDefaultTimeout(PAGE_MILLISECONDS_MAX);
     await page.clock.install();
@@ -123,7 +118,7 @@ describe('signing in to the console', () => {
 
     await page.goto(`${url}/console/entities/Order/1`);
     await page.getByRole('button', { name: 'Platform.actions.signIn' }).click();
-    await signInAs('ada', page);
+    await signInOn(page, 'ada');
     await page.getByRole('button', { name: 'Ada' }).waitFor();
 
     await writeAfterTheEnd('Written by Ada');
@@ -150,7 +145,7 @@ describe('signing in to the console', () => {
     // What fails there is begun again for the same page.
     await other.goto(`${url}/console/signed-in?error=access_denied`);
     await other.getByRole('link', { name: 'Platform.actions.signIn' }).click();
-    await signInAs('kim', other);
+    await signInOn(other, 'kim');
     await page.waitForURL(`${url}/console/imports`);
     await page.getByRole('button', { name: 'Kim' }).waitFor();
 

@@ -7,11 +7,28 @@ import {
   startGateway,
   startUpstream,
   TENANT_ID,
+  type StartedGateway,
 } from './start-gateway';
 
+const ALL_BUT_THE_TIME = [
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setInterval',
+  'clearInterval',
+] as const;
+
+// No turn ends by itself.
+beforeEach(() => void jest.useFakeTimers({ doNotFake: [...ALL_BUT_THE_TIME] }));
+afterEach(() => void jest.useRealTimers());
 afterEach(closeAll);
 
-const REQUESTS = 200;
+const REQUESTS = 60;
+/** Longer than a turn. */
+const TURN_MILLISECONDS = 250;
 
 /** A service that responds to nothing until it is told to. */
 async function startHoldingService() {
@@ -36,24 +53,14 @@ async function startHoldingService() {
 }
 
 const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
-/** The same while time stands still. */
-const untilNow = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
 };
 
-const ALL_BUT_THE_TIME = [
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setInterval',
-  'clearInterval',
-] as const;
+/** How many requests wait for their turn, of whichever kind. */
+const waitingIn = async ({ metrics }: StartedGateway['gateway']): Promise<number> =>
+  [
+    ...(await metrics.metrics()).matchAll(/^plinth_places_waiting\{places="[^"]*-things".*\} (\d+)$/gm),
+  ].reduce((sum, [, count]) => sum + Number(count), 0);
 
 const other = { tenantId: OTHER_TENANT_ID };
 const large = JSON.stringify({ name: 'x'.repeat(100_000) });
@@ -71,19 +78,25 @@ describe.each([
 ])('%s of one tenant', (_what, path, init) => {
   it('reaches the service before those that another tenant has sent before', async () => {
     const service = await startHoldingService();
-    const { fetch } = await startGateway({ things: service.url }, { UPSTREAM_TURNS: '4' });
+    const { fetch, gateway } = await startGateway({ things: service.url }, { UPSTREAM_TURNS: '4' });
     const send = (as: Record<string, unknown> = {}) => fetch(path, { ...init, as });
-    const first = [send(), send(other)];
+    const areThere = (count: number) =>
+      until(async () => service.tenants.length + (await waitingIn(gateway)) === count);
+    const sent = [send(), send(other)];
     await until(() => service.tenants.length === 2);
+    sent.push(...Array.from({ length: REQUESTS }, () => send()));
+    await areThere(REQUESTS + 2);
+    sent.push(send(other));
+    await areThere(REQUESTS + 3);
 
-    const many = Array.from({ length: REQUESTS }, () => send());
-    await until(() => service.tenants.length > 2);
-    const one = send(other);
-    await until(() => service.tenants.filter((tenantId) => tenantId === OTHER_TENANT_ID).length === 2);
+    await until(() => {
+      jest.advanceTimersByTime(TURN_MILLISECONDS);
+      return service.tenants.filter((tenantId) => tenantId === OTHER_TENANT_ID).length === 2;
+    });
     expect(service.tenants.lastIndexOf(OTHER_TENANT_ID)).toBeLessThan(REQUESTS / 2);
 
     service.release();
-    const responses = await Promise.all([...first, ...many, one]);
+    const responses = await Promise.all(sent);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(service.tenants.filter((tenantId) => tenantId === TENANT_ID)).toHaveLength(REQUESTS + 1);
   });
@@ -94,14 +107,13 @@ describe.each([
     const clients = new AbortController();
     const send = (as: Record<string, unknown> = {}) =>
       fetch(path, { ...init, as, signal: clients.signal }).catch(() => undefined);
-    const sent = [send(), send(other), ...Array.from({ length: REQUESTS }, () => send())];
-    await until(() => service.tenants.length > 0);
+    const sent = [send(), send(other)];
+    await until(() => service.tenants.length === 2);
+    sent.push(...Array.from({ length: REQUESTS }, () => send()));
+    await until(async () => (await waitingIn(gateway)) > 0);
     clients.abort();
     await Promise.all(sent);
-    await until(
-      async () =>
-        !/plinth_places_waiting\{places="[^"]*-things"[^}]*\} [1-9]/.test(await gateway.metrics.metrics()),
-    );
+    await until(async () => (await waitingIn(gateway)) === 0);
     await until(async () => !/requests_in_flight\{[^}]*\} [1-9]/.test(await gateway.metrics.metrics()));
     expect(service.tenants.length).toBeLessThan(REQUESTS);
     service.release();
@@ -114,21 +126,13 @@ describe('an upload that waits for its turn', () => {
     const service = await startHoldingService();
     const { fetch, gateway, token } = await startGateway({ things: service.url }, { UPSTREAM_TURNS: '1' });
     await Promise.all([token(), token(other)]);
-    // No turn ends by itself.
-    jest.useFakeTimers({ doNotFake: [...ALL_BUT_THE_TIME] });
-    try {
-      const send = (as: Record<string, unknown> = {}) => fetch('/api/v1/files', { ...form, as });
-      const sent = [send(), send(other)];
-      await untilNow(() => service.tenants.length === 2);
-      sent.push(send());
-      await untilNow(async () =>
-        /plinth_places_waiting\{places="uploads-things"[^}]*\} 1/.test(await gateway.metrics.metrics()),
-      );
-      jest.setSystemTime(Date.now() + 2 * 60_000);
-      service.release();
-      expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    } finally {
-      jest.useRealTimers();
-    }
+    const send = (as: Record<string, unknown> = {}) => fetch('/api/v1/files', { ...form, as });
+    const sent = [send(), send(other)];
+    await until(() => service.tenants.length === 2);
+    sent.push(send());
+    await until(async () => (await waitingIn(gateway)) === 1);
+    jest.setSystemTime(Date.now() + 2 * 60_000);
+    service.release();
+    expect((await Promise.all(sent)).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { loadConfig } from '@plinth/runtime/process/config';
 import { listen, serveAdmin } from '@plinth/runtime/process/health';
 import { runProcess } from '@plinth/runtime/process/lifecycle';
@@ -22,6 +23,7 @@ runProcess(silentLog(), async (onClose) => {
   const admin = await serveAdmin(config, gateway.health, gateway.metrics);
   onClose(admin.close);
   const port = await listen(gateway.server, 0, '127.0.0.1');
-  onClose(() => drain(gateway, config));
+  const waitForParent = process.env['DRAIN_UNTIL_TOLD'] ? () => once(process, 'message') : undefined;
+  onClose(() => drain(gateway, config, waitForParent));
   process.send!({ port, adminPort: admin.port });
 });

@@ -84,6 +84,11 @@ const provider = new Provider(issuer, {
     },
   },
 });
+// A program that waits for its code to be confirmed asks every five seconds where nothing says how often.
+provider.use(async (context, next) => {
+  await next();
+  if (context.path === '/device/auth') context.body = { ...Object(context.body), interval: 1 };
+});
 server.on('request', provider.callback());
 console.log(issuer);
 process.stdin.resume().on('end', () => process.exit());

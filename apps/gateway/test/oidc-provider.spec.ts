@@ -7,16 +7,22 @@ import {
   TENANT_ID,
   type ReceivedRequest,
 } from './start-gateway';
-import { signInAt, startProvider } from './start-provider';
+import { runProvider, signInAt, startProvider } from './start-provider';
 
-async function startPlatform(audience?: string) {
-  const issuer = await startProvider(audience);
+let provider: Awaited<ReturnType<typeof runProvider>>;
+beforeAll(async () => {
+  provider = await runProvider();
+});
+afterAll(() => provider?.end());
+afterEach(closeAll);
+
+async function startPlatform(issuer = provider.issuer) {
   const received: ReceivedRequest[] = [];
   const things = await startUpstream(echo(received));
   const gateway = await startGateway({ things }, signInAt(issuer));
   const send = (token: string) =>
     gateway.fetch('/api/v1/things/one', { as: null, headers: { authorization: `Bearer ${token}` } });
-  return { issuer, received, send };
+  return { received, send };
 }
 
 async function tokenOf(issuer: string, form: Record<string, string>): Promise<string> {
@@ -70,15 +76,13 @@ async function tokenOfPerson(issuer: string, person: string): Promise<string> {
   });
 }
 
-afterEach(closeAll);
-
 describe('the tokens of a real OpenID provider', () => {
   it.each(['robot', 'keycloak-robot'])(
     'are accepted for the client %s with its tenant and its roles',
     async (id) => {
-      const { issuer, received, send } = await startPlatform();
+      const { received, send } = await startPlatform();
 
-      const response = await send(await tokenOfClient(issuer, id));
+      const response = await send(await tokenOfClient(provider.issuer, id));
 
       expect(response.status).toBe(200);
       expect(received[0]?.claims.caller).toMatchObject({ tenantId: TENANT_ID, userId: id });
@@ -86,9 +90,9 @@ describe('the tokens of a real OpenID provider', () => {
   );
 
   it.each(['ada', 'kim'])('are accepted for %s, who signed in with a browser', async (person) => {
-    const { issuer, received, send } = await startPlatform();
+    const { received, send } = await startPlatform();
 
-    const response = await send(await tokenOfPerson(issuer, person));
+    const response = await send(await tokenOfPerson(provider.issuer, person));
 
     expect(response.status).toBe(200);
     expect(received[0]?.claims.caller).toMatchObject({ tenantId: TENANT_ID, userId: person });
@@ -96,18 +100,18 @@ describe('the tokens of a real OpenID provider', () => {
   });
 
   it('give a caller no role that the provider did not give', async () => {
-    const { issuer, send } = await startPlatform();
+    const { send } = await startPlatform();
 
-    const response = await send(await tokenOfPerson(issuer, 'nobody'));
+    const response = await send(await tokenOfPerson(provider.issuer, 'nobody'));
 
     expect(response.status).toBe(403);
   });
 
   it('are refused for another audience, from another provider, or changed', async () => {
-    const [elsewhere, other] = await Promise.all([startPlatform('somebody-else'), startProvider()]);
-    const { issuer, send } = elsewhere;
+    const issuer = await startProvider('somebody-else');
+    const { send } = await startPlatform(issuer);
     const token = await tokenOfClient(issuer, 'robot');
-    const foreign = await tokenOfClient(other, 'robot');
+    const foreign = await tokenOfClient(provider.issuer, 'robot');
     const [head, , signature] = foreign.split('.');
     const forged = Buffer.from(JSON.stringify({ iss: issuer, aud: 'plinth', sub: 'robot', exp: 9e9 }));
 

@@ -4,9 +4,22 @@ import { join } from 'node:path';
 import { allEndpoints, allProblems } from '@plinth/contracts/all';
 import { cacheControlByPolicy, type Endpoint } from '@plinth/contracts/endpoint';
 import { platformEndpoints } from '@plinth/contracts/platform/endpoints';
-import { closeAll, echo, HOST_TENANT_ID, sendJson, startGateway, startUpstream } from './start-gateway';
+import {
+  closeAll,
+  echo,
+  HOST_TENANT_ID,
+  sendJson,
+  startGateway,
+  startUpstream,
+  type StartedGateway,
+} from './start-gateway';
 
-afterEach(closeAll);
+/** One without services, which describes them all. */
+let gateway: StartedGateway;
+beforeAll(async () => {
+  gateway = await start();
+});
+afterAll(closeAll);
 
 const everyEndpoint = Object.values(allEndpoints).flatMap((endpoints) => Object.values<Endpoint>(endpoints));
 
@@ -34,8 +47,7 @@ const judge = (document: string): unknown => {
 
 describe('GET /openapi.json', () => {
   const read = async () => {
-    const { fetch } = await start();
-    const response = await fetch('/openapi.json', { as: null });
+    const response = await gateway.fetch('/openapi.json', { as: null });
     return { response, document: (await response.json()) as Described };
   };
 
@@ -122,7 +134,7 @@ describe('every endpoint', () => {
 
 describe('GET /problems', () => {
   it('explains each problem of the catalogue', async () => {
-    const { fetch } = await start();
+    const { fetch } = gateway;
     for (const [slug, { title }] of Object.entries(allProblems)) {
       const response = await fetch(`/problems/${slug}`, { as: null });
       expect([slug, response.status, response.headers.get('content-type')]).toEqual([
@@ -136,7 +148,7 @@ describe('GET /problems', () => {
   });
 
   it('responds with 404 to an unknown problem', async () => {
-    const { fetch } = await start();
+    const { fetch } = gateway;
     for (const slug of ['nothing', '__proto__', 'constructor', '%3Cscript%3E']) {
       expect((await fetch(`/problems/${slug}`, { as: null })).status).toBe(404);
     }
@@ -167,7 +179,7 @@ describe('the query of a page', () => {
   it.each(['/me', '/problems', '/healthz'])(
     'is refused with NUL at %s, as it is by services',
     async (path) => {
-      const { fetch } = await start();
+      const { fetch } = gateway;
       const response = await fetch(`${path}?unread=%00`);
       expect([response.status, await response.json()]).toMatchObject([
         422,
@@ -179,7 +191,7 @@ describe('the query of a page', () => {
 
 describe('the tag of a page', () => {
   it.each(['/me', '/healthz', '/readyz', '/problems'])('is a strong one at %s, or none', async (path) => {
-    const { fetch } = await start();
+    const { fetch } = gateway;
     expect((await fetch(path)).headers.get('etag')).toEqual(
       path === '/problems' ? expect.stringMatching(/^"/) : null,
     );
@@ -192,7 +204,7 @@ describe('an endpoint of the gateway itself', () => {
   it.each(Object.entries<Endpoint>(endpoints))(
     '(%s) refuses whoever accepts none of its media types with 406, as those of services do',
     async (_name, { path, method }) => {
-      const { fetch } = await start();
+      const { fetch } = gateway;
       const ask = (
         accept: string,
         as: Record<string, unknown> | null = { tenantId: HOST_TENANT_ID, roles: ['admin'] },

@@ -3,8 +3,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { eventually } from '@plinth/testing/eventually';
+import { silentLog } from '@plinth/runtime/process/log';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
+import { openRedis } from '../src/redis';
 import { post, postUntilDone, startGuardedService } from './guarded-service';
 import { closeAll, onCloseAll, startGateway, type StartedGateway } from './start-gateway';
 
@@ -12,6 +14,8 @@ afterEach(closeAll);
 
 /** A part of the shared Redis that no other test uses, so that it can be emptied. */
 const OWN_DATABASE = 7;
+
+const LONGER_THAN_ANYBODY_WAITS = 3_000;
 
 const uncounted = async ({ gateway }: StartedGateway): Promise<boolean> =>
   /decision="uncounted"/.test(await gateway.metrics.metrics());
@@ -40,7 +44,7 @@ async function startSlowProxy() {
 describe('idempotency keys while Redis loses all data again and again', () => {
   it('never have a second effect or a different response', async () => {
     const CLIENTS = 20;
-    const KEYS = 20;
+    const KEYS = 5;
     const url = `${infrastructure().redisUrl}/${OWN_DATABASE}`;
     const redis = new Redis(url);
     onCloseAll(() => redis.disconnect());
@@ -63,7 +67,6 @@ describe('idempotency keys while Redis loses all data again and again', () => {
 
 describe('a slow Redis', () => {
   const SCALED = { IDEMPOTENCY_TIMEOUT_MILLISECONDS: '800', IDEMPOTENCY_MARKER_MILLISECONDS: '1200' };
-  const LONGER_THAN_ANYBODY_WAITS = 3_000;
 
   it('is waited for as long as it responds within a second', async () => {
     const proxy = await startSlowProxy();
@@ -92,6 +95,22 @@ describe('a slow Redis', () => {
     const first = await postUntilDone(gateway, key);
     expect(await postUntilDone(gateway, key)).toEqual(first);
     expect(service.effects()).toBe(1);
+  });
+});
+
+describe('a process that stood still', () => {
+  it('reads what Redis has long responded, and keeps its connection', async () => {
+    const redis = await openRedis(infrastructure().redisUrl, silentLog());
+    onCloseAll(() => redis.disconnect());
+    const closed = jest.fn();
+    redis.once('close', closed);
+    const pong = redis.ping();
+
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LONGER_THAN_ANYBODY_WAITS);
+
+    expect(await pong).toBe('PONG');
+    expect(await redis.ping()).toBe('PONG');
+    expect(closed).not.toHaveBeenCalled();
   });
 });
 

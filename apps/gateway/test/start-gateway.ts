@@ -94,6 +94,14 @@ export interface StartedGateway {
   fetch(path: string, init?: RequestInit & { as?: Record<string, unknown> | null }): Promise<Response>;
 }
 
+const LIMITS_OF_TIME = [
+  'HEADERS_TIMEOUT_MILLISECONDS',
+  'BODY_TIMEOUT_MILLISECONDS',
+  'IDLE_TIMEOUT_MILLISECONDS',
+  'UPSTREAM_TIMEOUT_MILLISECONDS',
+  'IDEMPOTENCY_TIMEOUT_MILLISECONDS',
+];
+
 /** The smallest environment of a gateway on the shared Redis. */
 export const gatewayEnvironment = (
   services: Record<string, string>,
@@ -116,6 +124,9 @@ export const gatewayEnvironment = (
   // Most tests send all their requests as one user, whose share is a third of this.
   UPSTREAM_CONCURRENCY_MAX: '1000',
   RATE_LIMITS: JSON.stringify({ default: { user: 1_000_000, tenant: 1_000_000, address: 1_000_000 } }),
+  // A busy machine delays what no limit is meant to end; a test of a limit sets it.
+  ...Object.fromEntries(LIMITS_OF_TIME.map((name) => [name, '200000'])),
+  IDEMPOTENCY_MARKER_MILLISECONDS: '250000',
   ...more,
 });
 

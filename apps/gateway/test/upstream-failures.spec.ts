@@ -22,6 +22,7 @@ import {
   startUpstream,
   type StartedGateway,
 } from './start-gateway';
+import { stopDate } from './stop-date';
 import { thingEndpoints } from './thing-endpoints';
 
 afterEach(closeAll);
@@ -81,12 +82,15 @@ describe('a service that is down', () => {
       { things: upstream.url },
       { BREAKER_FAILURES_MAX: '3', BREAKER_OPEN_MILLISECONDS: '1000' },
     );
+    stopDate();
     for (let count = 0; count < 3; count++) await fetch('/api/v1/things', { method: 'POST', body: '{}' });
     const before = upstream.count();
     expect((await fetch('/api/v1/things', { method: 'POST', body: '{}' })).status).toBe(503);
     expect(upstream.count()).toBe(before);
     expect(await gateway.metrics.metrics()).toMatch(/plinth_gateway_breaker_state\{area="things"[^}]*\} 2/);
-    while (upstream.count() === before) await fetch('/api/v1/things', { method: 'POST', body: '{}' });
+    jest.setSystemTime(Date.now() + 1_000);
+    await fetch('/api/v1/things', { method: 'POST', body: '{}' });
+    expect(upstream.count()).toBeGreaterThan(before);
   });
 
   it('is retried for GET only', async () => {
@@ -307,7 +311,8 @@ describe('a slow service', () => {
     const upstream = await startUpstream(() => undefined);
     const gateway = await startGateway(
       { things: upstream },
-      { IDLE_TIMEOUT_MILLISECONDS: '200', UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: '1000' },
+      // The connection is idle for as long as that also before the request has got far enough to be allowed more.
+      { IDLE_TIMEOUT_MILLISECONDS: '1000', UPSTREAM_SLOW_TIMEOUT_MILLISECONDS: '1500' },
     );
     const headers = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': 64 * 1024 * 1024 };
     const authorization = `Bearer ${await gateway.token()}`;

@@ -133,9 +133,12 @@ describe('the JSON body of a request', () => {
       const { user, system } = process.cpuUsage(before);
       return user + system;
     };
-    const least = async (work: () => unknown) =>
-      Math.min(await cost(work), await cost(work), await cost(work), await cost(work));
-    const parsing = await least(() => JSON.parse(lists.toString()));
-    expect(await least(() => readJson(request(lists)))).toBeLessThan(6 * parsing);
+    // Whatever else the machine does can only add to the least of each.
+    let [parsing, reading] = [Infinity, Infinity];
+    for (let round = 0; round < 4 || (round < 30 && reading >= 6 * parsing); round++) {
+      parsing = Math.min(parsing, await cost(() => JSON.parse(lists.toString())));
+      reading = Math.min(reading, await cost(() => readJson(request(lists))));
+    }
+    expect(reading).toBeLessThan(6 * parsing);
   });
 });

@@ -34,6 +34,28 @@ describe('a response that ends while its client is still sending', () => {
     expect(received).toBeLessThan(1.5 * DISCARDED_BYTES_MAX);
   });
 
+  it('takes no client for a silent one whose pieces came while the process stood still', async () => {
+    const begun = Promise.withResolvers<ServerResponse>();
+    const server = createServer((request, response) => {
+      response.writeHead(503, { 'content-length': 2 });
+      endEarlyResponse(request, response, 'no');
+      begun.resolve(response);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
+    client.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n');
+    const response = await begun.promise;
+
+    client.write('a');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+    // Timers come after the rest of this turn of the event loop, and before what has arrived.
+    for (let turn = 0; turn < 2; turn++) await setImmediate();
+
+    expect(response.writableEnded).toBe(false);
+    client.destroy();
+    server.close();
+  });
+
   it('lets everybody else be served between the pieces that are discarded, and ends with the last one', async () => {
     let discarded = 0;
     const ended = Array.from({ length: 20 }, () => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { inTurns } from '@plinth/runtime/process/in-turns';
+import { PatientTimer } from '@plinth/runtime/process/patient-timer';
 
 /** A client that sends nothing for so long waits for its response, or is away. One whose pieces wait for their turn sends. */
 const SILENCE_MILLISECONDS_MAX = 500;
@@ -31,7 +32,7 @@ export function endEarlyResponse(
   response.write(body);
   const discarded = inTurns(NOBODY, turns);
   const end = (): void => {
-    clearTimeout(silenceTimer);
+    silenceTimer.clear();
     clearTimeout(endTimer);
     request.unpipe(discarded);
     discarded.destroy();
@@ -44,7 +45,7 @@ export function endEarlyResponse(
     if (discardedBytes > DISCARDED_BYTES_MAX) end();
     else silenceTimer.refresh();
   };
-  const silenceTimer = setTimeout(endInSilence, SILENCE_MILLISECONDS_MAX);
+  const silenceTimer = new PatientTimer(SILENCE_MILLISECONDS_MAX, endInSilence);
   const endTimer = setTimeout(end, MILLISECONDS_MAX);
   discarded.on('data', discard);
   request.once('end', end).once('close', end).pipe(discarded);

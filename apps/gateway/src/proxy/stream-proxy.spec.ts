@@ -135,18 +135,18 @@ it('serves the next request where the response to HEAD does not end for its serv
 
 it('takes a stream that its service does not respond to for no failure of it where that responds to others', async () => {
   const waiting = Promise.withResolvers<void>();
-  const { port, upstream } = await startProxy(
-    (request, response) => {
-      if (request.url === '/files') response.end('served');
-      else waiting.resolve();
-    },
-    { ...SETTINGS, timeoutMilliseconds: 200, breakerFailuresMax: 1 },
-  );
+  // Long enough for a busy machine to serve another request meanwhile.
+  const settings = { ...SETTINGS, timeoutMilliseconds: 2_000, breakerFailuresMax: 1 };
+  const { port, upstream } = await startProxy((request, response) => {
+    if (request.url === '/files') response.end('served');
+    else waiting.resolve();
+  }, settings);
   const late = fetch(`http://127.0.0.1:${port}/never`);
   await waiting.promise;
   await fetch(`http://127.0.0.1:${port}/files`);
   expect((await late).status).toBe(503);
   expect(upstream.breaker.state).toBe('Closed');
+  settings.timeoutMilliseconds = 200;
   expect((await fetch(`http://127.0.0.1:${port}/never`)).status).toBe(503);
   expect(upstream.breaker.state).toBe('Open');
 });
