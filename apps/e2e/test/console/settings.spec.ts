@@ -1,7 +1,12 @@
+import type { Response } from 'playwright-core';
 import { tenants } from '../platform';
 import { browserForTests, expectForEverybody, isPointedAt } from './browser';
 
 const THEME = 'Service.Console.Theme';
+const TIME_ZONE = 'Service.Timing.PreferredTimezone';
+
+const isStored = (name: string) => (response: Response) =>
+  response.url().endsWith(name) && response.request().method() === 'PUT';
 
 const browser = browserForTests();
 
@@ -55,12 +60,20 @@ describe('settings in the console', () => {
     await expectForEverybody(ada);
     await ofTenant.getByRole('button', { name: 'Unlock it' }).click();
     await ofTenant.getByRole('button', { name: 'Lock it for everybody in the tenant' }).waitFor();
-    const cleared = ada.waitForResponse(
-      (response) => response.url().endsWith(THEME) && response.request().method() === 'PUT',
-    );
+    const cleared = ada.waitForResponse(isStored(THEME));
     await ofTenant.getByRole('button', { name: 'Use the inherited value again' }).click();
     await ofTenant.getByText('Default').waitFor();
     // It is shown before the platform has answered, and pages of other tests are not to be light only.
     expect((await cleared).status()).toBe(204);
+    // As it was, for whoever runs this again on the same platform.
+    await page.reload();
+    for (const [name, setting] of [
+      [THEME, appearance],
+      [TIME_ZONE, timeZone],
+    ] as const) {
+      const returned = page.waitForResponse(isStored(name));
+      await setting.getByRole('button', { name: 'Use the inherited value again' }).click();
+      expect((await returned).status()).toBe(204);
+    }
   });
 });
