@@ -90,6 +90,11 @@ async function writeSomething(): Promise<void> {
   contactId = contact.body.id;
   const key = await post('/api-keys', { name: 'limited', permissions: ['Platform.ApiKeys.Manage'] });
   apiKey = key.body.key;
+  // What services tell each other of it is there as well.
+  for (const path of [`/timeline/Contact/${contactId}`, '/timeline/Setting/Service.Timing.PreferredTimezone'])
+    await eventually(
+      async () => (await journey.call('GET', `/api/v1${path}`, { token })).body.totalCount === 1,
+    );
 }
 
 const sampleId = () => String(sample({ type: 'string', format: 'uuid' }, document));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
-import { runSteps, stepsOf, type Step, type StepResult } from './page-script';
+import { fragmentsOf, runSteps, stepsOf, type Step, type StepResult } from './page-script';
 import { startJourney, type Journey } from './platform';
 
 const root = join(__dirname, '../../..');
@@ -28,10 +28,10 @@ function differenceOf(
   return undefined;
 }
 
-/** Whether everything that is shown is there in this order; white space and `…` stand for anything. */
+/** Whether everything that is shown is there in this order. */
 function contains(output: string, shown: string): boolean {
   let rest = output;
-  for (const fragment of shown.split(/[\s…]+/)) {
+  for (const fragment of fragmentsOf(shown)) {
     const at = rest.indexOf(fragment);
     if (at < 0) return false;
     rest = rest.slice(at + fragment.length);

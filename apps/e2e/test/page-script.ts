@@ -80,8 +80,31 @@ const scriptOf = (steps: readonly Step[]): string =>
   [
     'set -o pipefail',
     `curl() { command curl -sS --write-out '%{stderr}%{http_code}\\n' "$@" 2>> "$STATUSES"; }`,
-    ...steps.map(
-      ({ commands }, index) =>
-        `STATUSES=$PWD/${index}.statuses; : > "$STATUSES"\n{\n${commands}} > ${index}.out 2>&1\necho $? > ${index}.exit`,
-    ),
+    ...steps.map((step, index) => {
+      const { commands } = step;
+      const run = `STATUSES=$PWD/${index}.statuses; : > "$STATUSES"\n{\n${commands}} > ${index}.out 2>&1\necho $? > ${index}.exit`;
+      if (!isRead(step)) return run;
+      return `SECONDS=0\nuntil ${run}\n[[ $(<${index}.out) == ${patternOf(step)} || $SECONDS -ge ${READ_SECONDS_MAX} ]]\ndo sleep 0.1; done`;
+    }),
   ].join('\n');
+
+/** A reader looks again where something is there a moment later, as what a service learns of another one. */
+const READ_SECONDS_MAX = 120;
+
+const isRead = ({ commands, shown }: Step): boolean =>
+  shown.length > 0 &&
+  !/^\d{3}\b/.test(shown[0]!) &&
+  commands
+    .trim()
+    .split('\n')
+    .every((line) => /^curl /.test(line) && !/ (-[XdFio]|-OJ|\|) /.test(line));
+
+/** What is shown in this order, for the shell. */
+const patternOf = ({ shown }: Step): string =>
+  `*${fragmentsOf(shown.join('\n'))
+    .map((fragment) => `'${fragment.replaceAll("'", `'\\''`)}'`)
+    .join('*')}*`;
+
+/** Of what a page shows: white space and `…` stand for anything. */
+export const fragmentsOf = (shown: string): string[] =>
+  shown.split(/[\s…]+/).filter((fragment) => fragment !== '');

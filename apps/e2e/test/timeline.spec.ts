@@ -51,8 +51,10 @@ describe('a timeline on the whole platform', () => {
     expect(again.headers.get('x-idempotency-replayed')).toBe('true');
     expect(first.headers.get('location')).toBe(`/api/v1${path}/entries/${first.body.id}`);
 
-    const { value: notified } = await reader.read();
-    expect(notified).toMatch(/^id: .+\nevent: notification\ndata: \{.*"excerpt":"Right, @bob\?"/);
+    // Events end with an empty line; between them the stream only says that it is still there.
+    let events = '';
+    while (!/^event: notification\n.*\n\n/m.test(events)) events += (await reader.read()).value!;
+    expect(events).toMatch(/^id: .+\nevent: notification\ndata: \{.*"excerpt":"Right, @bob\?"/m);
     await reader.cancel();
 
     const page = await bob('GET', path);

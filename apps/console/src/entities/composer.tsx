@@ -90,10 +90,11 @@ export function Composer({ entity, parent, onDone }: ComposerProps) {
         throw error;
       }
     },
-    onSent: async ({ body: written }) => {
+    onSent: ({ body: written }) => {
       setDraft((former) => draftAfter(former, { body: written, files }, empty));
       if (form.values().body === written) form.reset({ body: '' });
-      await queries.invalidateQueries({ queryKey: timelineQuery(entity).queryKey });
+      // Read again beside it: the next comment does not wait for that.
+      void queries.invalidateQueries({ queryKey: timelineQuery(entity).queryKey });
       onDone?.();
     },
   });

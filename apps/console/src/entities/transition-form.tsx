@@ -30,9 +30,10 @@ export function TransitionForm({ entity, status }: { entity: Entity; status: Wor
         setComment((kept) => (kept === values.comment ? '' : kept));
         if (form.values().comment === values.comment) form.reset({ comment: '', targetState: '' });
       }
+      // Beside what it waits for: the next change is one of the state that it leads to.
+      void queries.invalidateQueries({ queryKey: ['timeline', entity.entityType, entity.entityId] });
+      void queries.invalidateQueries({ queryKey: ['approvals'] });
       await queries.invalidateQueries({ queryKey: ['workflow', entity.entityType, entity.entityId] });
-      await queries.invalidateQueries({ queryKey: ['timeline', entity.entityType, entity.entityId] });
-      await queries.invalidateQueries({ queryKey: ['approvals'] });
     },
   });
   const mayMove = mayDo(caller, 'Workflow.Transitions.Execute');

@@ -40,7 +40,8 @@ export interface CodeEditorProps {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  onSave: () => void;
+  /** With what is written, of which the last letters may not be drawn yet. */
+  onSave: (value: string) => void;
   /** Told when it is on the page, and with nothing when it is taken away. */
   onEditor: (editor: EditorView | undefined) => void;
   errors: readonly SourceError[];
@@ -123,8 +124,8 @@ export function CodeEditor({
   });
 
   useEffect(() => {
-    const save = () => {
-      latest.current.onSave();
+    const save: Command = ({ state }) => {
+      latest.current.onSave(state.doc.toString());
       return true;
     };
     let view: EditorView | undefined;
@@ -199,7 +200,8 @@ export function CodeEditor({
     if (editor && words.get(editor.state) !== spoken) editor.dispatch({ effects: words.reconfigure(spoken) });
   }, [editor, spoken]);
 
-  useEffect(() => {
+  // Before anybody writes more: that would differ from the value, and go.
+  useLayoutEffect(() => {
     if (!editor || editor.state.doc.toString() === value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [editor, value]);

@@ -136,10 +136,10 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
       void queries.invalidateQueries({ queryKey: ['templates', 'revisions', name] });
     },
   });
-  const trySave = () => {
-    if (isReadOnly || content === '' || content === savedContent || save.isPending) return;
+  const trySave = (text: string) => {
+    if (isReadOnly || text === '' || text === savedContent || save.isPending) return;
     setTaken(false);
-    save.mutate({ text: content });
+    save.mutate({ text });
   };
   const isOvertaken = isStale(save.error);
   const source = useRef<HTMLElement>(null);
@@ -232,7 +232,7 @@ export function WriteView({ template, cultures, onUnsavedChange }: WriteViewProp
                 look="primary"
                 isPending={save.isPending}
                 isDisabled={!isDirty || content === ''}
-                onPress={trySave}
+                onPress={() => trySave(content)}
               >
                 <Save aria-hidden />
                 {t('Platform.actions.save')}

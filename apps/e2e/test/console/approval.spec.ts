@@ -22,7 +22,8 @@ describe('an approval in the console', () => {
     await eventually(async () => (await reason.inputValue()) === 'As agreed');
     await emile.getByRole('button', { name: /^Submit/ }).click();
     await requestApproval.waitFor();
-    // What was sent is kept no longer.
+    // What was sent is kept no longer; that it was is known by its response, before which the others may be told.
+    await eventually(async () => (await reason.inputValue()) === '');
     await emile.reload();
     await eventually(async () => (await reason.inputValue()) === '');
     await reason.fill('Due on Friday');
@@ -138,8 +139,9 @@ describe('an approval in the console', () => {
     await grace.getByRole('button', { name: 'Let this person decide' }).click();
     await grace.getByText('at most 89 days').waitFor();
     await expectForEverybody(grace);
-    const today = new Date().toISOString().slice(0, 10);
-    await grace.getByLabel('Last day').fill(today);
+    // Not today, which may be over by then.
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    await grace.getByLabel('Last day').fill(tomorrow);
     await grace.getByRole('button', { name: 'Let this person decide' }).click();
     const given = grace.getByRole('list', { name: 'Who decides for you' }).getByRole('listitem');
     await given.getByText('Émile Zola decides for you').waitFor();

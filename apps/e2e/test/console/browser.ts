@@ -80,6 +80,13 @@ async function startBrowser(url: string): Promise<ConsoleBrowser> {
 export const personOf = (page: Page, name: string): Locator =>
   page.getByRole('region', { name: tenants.console.name }).getByRole('button', { name });
 
+/** Waits until the keys in a field point at this option, as those who hear the page are told: Enter chooses it then. */
+export const isPointedAt = (page: Page, option: string) =>
+  page.waitForFunction((text) => {
+    const id = document.activeElement?.getAttribute('aria-activedescendant');
+    return document.getElementById(id ?? '')?.textContent.includes(text);
+  }, option);
+
 /** Responds in the place of the platform, as it says that something went wrong. */
 export const respondWithProblem = (
   route: Route,

@@ -25,6 +25,9 @@ describe('the console without the platform', () => {
     await page.goto(`/console/entities/Order/${order}`);
     const writing = page.getByRole('textbox', { name: 'Comment', exact: true });
     await writing.fill('Written in a tunnel');
+    // What the page is for is there before the tunnel.
+    await page.getByText('No followers').waitFor();
+    await page.getByText('Nobody wrote anything yet').waitFor();
 
     await page.context().setOffline(true);
     await page.getByText('What waits is sent when it is back.').waitFor();
@@ -51,7 +54,9 @@ describe('the console without the platform', () => {
     expect((await journey.call('GET', path, { token })).body.items).toMatchObject([
       { entryType: 1, body: 'Written in a tunnel' },
     ]);
-    expect((await journey.call('GET', `${path}/followers`, { token })).body).toHaveLength(1);
+    await eventually(
+      async () => (await journey.call('GET', `${path}/followers`, { token })).body.length === 1,
+    );
     window.allow('ERR_INTERNET_DISCONNECTED');
   });
 
@@ -78,13 +83,14 @@ describe('the console without the platform', () => {
     await page.getByText(problem.traceId).waitFor();
     // What is below comes with it.
     await page.getByRole('button', { name: 'Let somebody decide for you' }).waitFor();
-    await page.unroute(approvals);
-    await page.route(approvals, () => undefined);
+    // The one that is registered last has the request, whenever that comes.
     const again = page.waitForRequest(approvals);
+    await page.route(approvals, () => undefined);
     await page.clock.fastForward(30_000);
     await again;
     await page.clock.fastForward(9_000);
-    expect(await page.getByText('takes longer than usual').count()).toBe(0);
+    // Whatever else was on its way is there in the end, and this is not.
+    await page.getByText('takes longer than usual').waitFor({ state: 'detached' });
     expect(await page.getByText(problem.traceId).count()).toBe(1);
 
     // What is not known is not said.
@@ -101,10 +107,32 @@ describe('the console without the platform', () => {
     await page.route('**/*.js', (route) => route.abort());
     await page.goto('/console');
     const help = page.getByRole('link', { name: 'Try again' });
+    const showAfter = (milliseconds: number) =>
+      page.evaluate(
+        (time) =>
+          document.getAnimations().forEach((one) => {
+            // As the clock of the test has it: the page may have been loading for longer.
+            one.pause();
+            one.currentTime = time;
+          }),
+        milliseconds,
+      );
+    await showAfter(0);
     await help.waitFor({ state: 'hidden' });
-    await page.evaluate(() => document.getAnimations().forEach((one) => (one.currentTime = 10_000)));
+    await showAfter(10_000);
     await help.waitFor();
     await expectForEverybody(page);
+    // The mark is where it is before the rest of the document has come, too.
+    const moves = await page.evaluate(() => {
+      const main = document.querySelector('main')!;
+      const top = () => document.querySelector('header')!.getBoundingClientRect().top;
+      const whole = top();
+      main.hidden = true;
+      const begun = top();
+      main.hidden = false;
+      return whole - begun;
+    });
+    expect(moves).toBe(0);
     await page.unroute('**/*.js');
 
     // The application is there, and waits for the page.
@@ -120,7 +148,7 @@ describe('the console without the platform', () => {
     await page.evaluate(
       () => new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 500)),
     );
-    await page.evaluate(() => document.getAnimations().forEach((one) => (one.currentTime = 10_000)));
+    await showAfter(10_000);
     await help.waitFor();
     goOn();
     await page.getByRole('heading', { name: 'Who do you want to be?' }).waitFor();

@@ -13,8 +13,11 @@ describe('the timeline of an entity in the console', () => {
     const { page: ada } = window;
     await ada.goto(address);
     await ada.getByText('No followers').waitFor();
+    const followed = ada.waitForResponse((response) => response.url().endsWith('/follow'));
     await ada.getByRole('button', { name: 'Follow' }).click();
     await ada.getByText('1 follower').waitFor();
+    // It is shown before the platform has answered.
+    await followed;
     // What is written is there after a reload, and after a look at something else, where it is not about that.
     const writing = ada.getByRole('textbox', { name: 'Comment', exact: true });
     await writing.fill('Who has the contract?');
@@ -22,7 +25,9 @@ describe('the timeline of an entity in the console', () => {
     await eventually(async () => (await writing.inputValue()) === 'Who has the contract?');
     await ada.keyboard.press('Control+k');
     await ada.getByRole('dialog', { name: 'Commands' }).waitFor();
-    await ada.keyboard.type(`Order ${newId()}`);
+    const other = `Order ${newId()}`;
+    await ada.keyboard.type(other);
+    await ada.getByRole('menuitem', { name: `Open ${other}` }).waitFor();
     await ada.keyboard.press('Enter');
     await ada.getByText('No followers').waitFor();
     expect(await writing.inputValue()).toBe('');
@@ -30,13 +35,17 @@ describe('the timeline of an entity in the console', () => {
     await eventually(async () => (await writing.inputValue()) === 'Who has the contract?');
     // Where its response is lost, and the page left, it is sent again, and is there once.
     let entries = 0;
+    const { promise: stored, resolve: store } = Promise.withResolvers<void>();
     await ada.route(/\/timeline\/Order\//, async (route) => {
       if (route.request().method() !== 'POST') return route.continue();
-      if (entries++ === 0) await route.fetch();
+      if (entries++ === 0) {
+        await route.fetch();
+        store();
+      }
       await route.abort();
     });
     await ada.getByRole('button', { name: 'Send' }).click();
-    await eventually(() => entries > 0);
+    await stored;
     await ada.reload();
     await eventually(async () => (await writing.inputValue()) === 'Who has the contract?');
     await ada.unroute(/\/timeline\/Order\//);
@@ -83,6 +92,31 @@ describe('the timeline of an entity in the console', () => {
     await ada.getByText('Here it is').first().waitFor();
   });
 
+  it('takes the next comment while it is still being read with the one before', async () => {
+    const journey = browser.journey();
+    const entity = `Order/${newId()}`;
+    const entries = `/api/v1/timeline/${entity}`;
+    const { page } = await browser.signIn('Ada Lovelace');
+    await page.goto(`/console/entities/${entity}`);
+    await page.getByText('Nobody wrote anything yet').waitFor();
+    const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route(`**${entries}?*`, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const writing = page.getByRole('textbox', { name: 'Comment', exact: true });
+    const send = page.getByRole('button', { name: 'Send' });
+    await writing.fill('The first');
+    await send.press('Enter');
+    await eventually(async () => (await writing.inputValue()) === '');
+    await writing.fill('The second');
+    await send.press('Enter');
+    const token = await journey.tokenOf({ tenantId: tenants.console.id });
+    await eventually(async () => (await journey.call('GET', entries, { token })).body.totalCount === 2);
+    goOn();
+    await page.getByRole('article').filter({ hasText: 'The second' }).waitFor();
+  });
+
   it('is asked for once, also where its live updates are there before it', async () => {
     const journey = browser.journey();
     const entity = `Order/${newId()}`;
@@ -94,13 +128,15 @@ describe('the timeline of an entity in the console', () => {
     const timesAsked = (path: string) => asked.filter((one) => one === path).length;
     const updates = page.waitForResponse((response) => response.url().endsWith(`${entity}/events`));
     const count = page.waitForRequest((request) => request.url().endsWith('/unread-count'));
+    // What is still being read is not asked for again.
+    const state = page.waitForResponse((response) => response.url().endsWith(`${entity}/transitions`));
     const entries = `/api/v1/timeline/${entity}`;
     await page.route(`**${entries}?*`, async (route) => {
       await updates;
       await route.continue();
     });
     await page.goto(`/console/entities/${entity}`);
-    await Promise.all([updates, count]);
+    await Promise.all([updates, count, state.then((response) => response.finished())]);
     await page.getByText('Nobody wrote anything yet').waitFor();
     const token = await journey.tokenOf({ tenantId: tenants.console.id });
     const body = { entryType: 0, body: 'Once' };

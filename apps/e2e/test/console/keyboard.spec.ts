@@ -20,6 +20,8 @@ async function reach(page: Page, wanted: Locator): Promise<void> {
 
 async function press(page: Page, wanted: Locator): Promise<void> {
   await reach(page, wanted);
+  // As long as the button says that it is busy, nobody presses it.
+  await wanted.and(page.locator(':not([aria-disabled=true])')).waitFor();
   await page.keyboard.press('Enter');
 }
 
@@ -62,11 +64,10 @@ describe('the console without a mouse', () => {
 
     await press(page, button('Field for the column Cust. Ref'));
     await page.getByRole('listbox').waitFor();
-    await page.keyboard.type('External');
-    await page
-      .getByRole('option', { name: /External id/ })
-      .and(page.locator(':focus'))
-      .waitFor();
+    await page.getByRole('option').and(page.locator(':focus')).waitFor();
+    const externalId = page.getByRole('option', { name: /External id/ });
+    while (!(await externalId.evaluate((element) => element === document.activeElement)))
+      await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const check = page.waitForRequest(/\/dry-run/);
     await press(page, button('Check the rows'));
@@ -207,6 +208,7 @@ describe('the console without a mouse', () => {
     // What the page had left to read.
     window.allow('ERR_INTERNET_DISCONNECTED');
     await page.context().setOffline(true);
+    await page.getByText('What waits is sent when it is back.').waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.type(' here');
     expect(await comment.inputValue()).toBe('Written here');

@@ -137,7 +137,11 @@ describe('templates in the console', () => {
     await preview.getByRole('button', { name: 'Preview' }).waitFor();
     // There, or on the way: what asked for the preview is gone, and its tabs are not there yet.
     const isThere = () =>
-      page.evaluate(() => document.activeElement!.matches('.preview *, body, [tabindex="-1"]:not([role])'));
+      page.evaluate(() => {
+        const isOnTheWay = !document.querySelector('.preview > button');
+        const { activeElement: place } = document;
+        return place!.matches(isOnTheWay ? '.preview *, body, [tabindex="-1"]:not([role])' : '.preview *');
+      });
     let steps = 0;
     do {
       // Out of the source, where Tab indents.
@@ -200,6 +204,28 @@ describe('templates in the console', () => {
     await eventually(async () => (await textOf()) === `${body.content}${third} again`);
     await page.getByText('Not saved', { exact: true }).waitFor({ state: 'detached' });
 
+    // Letters that come as soon as those before them are drawn stay, and are saved by who asks for it in that moment.
+    await page.evaluate(
+      () =>
+        new Promise<void>((resolve) => {
+          const keys = { key: 's', ctrlKey: true, bubbles: true, cancelable: true };
+          const drawing = new MutationObserver(async () => {
+            if (!document.querySelector('.source-bar [role=status]')!.textContent.includes('Not saved'))
+              return;
+            drawing.disconnect();
+            document.execCommand('insertText', false, ' again');
+            // Until the editor knows it.
+            await Promise.resolve();
+            document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', keys));
+            resolve();
+          });
+          drawing.observe(document.body, { childList: true, subtree: true });
+          document.execCommand('insertText', false, ' and');
+        }),
+    );
+    await eventually(async () => (await textOf()) === `${body.content}${third} again and again`);
+    await page.getByText('Not saved', { exact: true }).waitFor({ state: 'detached' });
+
     // Where somebody else saves it meanwhile, it is up to this person whose text stays.
     const saveTheirs = () =>
       journey.call('PUT', `/api/v1/templates/${name}`, { token, body: { name, content: '<p>Theirs</p>' } });
@@ -212,7 +238,7 @@ describe('templates in the console', () => {
     await page.getByRole('button', { name: 'Save mine over it' }).click();
     await page.getByText('Not saved', { exact: true }).waitFor({ state: 'detached' });
     const { body: mine } = await journey.call('GET', `/api/v1/templates/${name}`, { token });
-    expect(mine.draft.content).toBe(`${body.content}${third} again by me`);
+    expect(mine.draft.content).toBe(`${body.content}${third} again and again by me`);
     await editor.and(page.locator(':focus')).waitFor();
     await saveTheirs();
     await editor.click();

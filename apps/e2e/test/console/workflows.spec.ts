@@ -1,7 +1,7 @@
 import { newId } from '@plinth/kernel/uuid';
 import type { Locator, Page } from 'playwright-core';
 import { tenants } from '../platform';
-import { browserForTests, expectForEverybody, respondWithProblem } from './browser';
+import { browserForTests, expectForEverybody, isPointedAt, respondWithProblem } from './browser';
 
 const browser = browserForTests();
 
@@ -216,11 +216,7 @@ async function choose(page: Page, button: Locator, text: string, option: string)
   await page.getByRole('option', { name: option }).waitFor();
   await page.getByRole('option').nth(1).waitFor({ state: 'detached' });
   await page.keyboard.press('ArrowDown');
-  // What is chosen next is told to those who hear it.
-  await page.waitForFunction((text) => {
-    const id = document.activeElement?.getAttribute('aria-activedescendant');
-    return document.getElementById(id ?? '')?.textContent.includes(text);
-  }, option);
+  await isPointedAt(page, option);
   await expectForEverybody(page);
   await search.press('Enter');
   await page.getByRole('listbox').waitFor({ state: 'detached' });
