@@ -1,3 +1,4 @@
+import { eventually } from '@plinth/testing/eventually';
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
