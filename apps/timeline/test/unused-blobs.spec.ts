@@ -1,4 +1,3 @@
-import { eventually } from '@plinth/testing/eventually';
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -6,6 +5,7 @@ import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
 import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
 import { behindLock } from '@plinth/testing/behind-a-lock';
+import { eventually } from '@plinth/testing/eventually';
 import type { TestResponse } from '@plinth/testing/http';
 import { saveBlob } from '../src/app/save-blob';
 import { HEAD_LENGTH } from '../src/domain/file-type';
