@@ -388,6 +388,44 @@ describe('retries of the SDK', () => {
     expect((await client().getThing({ params: { name: 'a' } })).body.name).toBe('a');
   });
 
+  describe('of what is expensive', () => {
+    const check = () => client().checkThing({ params: { name: 'a' }, body: { name: 'b' } });
+    /** Begins as a success, and breaks off behind this. */
+    const breakOff =
+      (...written: string[]): Reply =>
+      (res) => {
+        res.writeHead(200, { 'content-type': 'application/json' });
+        written.forEach((part) => res.write(part));
+        res.write(' ', () => res.destroy());
+      };
+
+    it('do not begin it again where its response breaks off', async () => {
+      for (const written of [[], ['{"name":"a"'], ['{"name":"a"}']]) {
+        replies = [breakOff(...written), replyWith(204)];
+        await expect(check()).rejects.toMatchObject({ name: 'ApiProblem', status: 502 });
+      }
+      expect(received).toHaveLength(3);
+    });
+
+    it('end with the problem behind which its response breaks off', async () => {
+      const damaged = {
+        type: 'https://x/problems/file-damaged',
+        title: 'Damaged',
+        status: 422,
+        detail: 'Row 9.',
+      };
+      replies = [breakOff('  ', JSON.stringify(damaged)), replyWith(204)];
+      await expect(check()).rejects.toMatchObject({ name: 'ApiProblem', status: 422, slug: 'file-damaged' });
+      expect(received).toHaveLength(1);
+    });
+
+    it('begin it again where nothing of a response came, or the platform says that it can be tried again', async () => {
+      const away = { type: 'about:blank', title: 'Sorry', status: 503, detail: 'No.' };
+      replies = [(res) => void res.destroy(), breakOff(JSON.stringify(away)), replyWith(204)];
+      expect((await check()).status).toBe(204);
+    });
+  });
+
   it('are sent once more with another token, where there is one', async () => {
     let token = 'old';
     const refused: string[] = [];

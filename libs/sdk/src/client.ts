@@ -107,6 +107,8 @@ async function call(
     retry: { ...RETRY, ...options.retry },
     timeoutMilliseconds: options.timeoutMilliseconds ?? timeoutOf(endpoint),
     isFile: endpoint.success.file !== undefined,
+    // Under a key it is done once, however often it is sent.
+    repeatsWork: endpoint.rateLimitClass === 'expensive' && key === undefined,
     ...(renewToken ? { renewToken: () => renewToken(bearer ?? '') } : {}),
     ...(options.wait ? { wait: options.wait } : {}),
   };
