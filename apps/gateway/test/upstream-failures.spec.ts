@@ -227,7 +227,7 @@ describe('a response that begins before its end is known', () => {
     }
   });
 
-  it('is cut off, and never complete, where the problem is found after the client has a part of it', async () => {
+  it('ends with the problem that is found after the client has a part of it, and is never complete', async () => {
     let begun: ServerResponse | undefined;
     const upstream = await startUpstream((request, response) => {
       announceLateProblem(response);
@@ -235,8 +235,14 @@ describe('a response that begins before its end is known', () => {
     });
     const { fetch } = await startGateway({ things: upstream });
     const response = await whileMinutesPass(() => fetch('/api/v1/things/x', put));
-    endWithLateProblem(begun!, { status: 422, headers: {}, body: '{}' });
-    await expect(response.text()).rejects.toThrow();
+    const body = JSON.stringify({ status: 422, title: 'File damaged' });
+    endWithLateProblem(begun!, { status: 422, headers: {}, body });
+    let received = '';
+    const read = async () => {
+      for await (const part of response.body!.pipeThrough(new TextDecoderStream())) received += part;
+    };
+    await expect(read()).rejects.toThrow();
+    expect([response.status, received.trim()]).toEqual([200, body]);
   });
 
   it('is never complete where something on the way drops the problem behind its head', async () => {

@@ -99,8 +99,8 @@ export interface Endpoint {
   aliases?: readonly string[];
   /** Also served at the root, without the prefix; as an alias it is not part of the API reference. */
   atRoot?: true | 'alias';
-  /** A POST that changes nothing: clients send it without an idempotency key, and may repeat it. */
-  safe?: true;
+  /** A POST that changes nothing, or the same again: clients send it without an idempotency key, and may repeat it. */
+  repeatable?: true;
   /** The response shows a secret once, so that it is never stored for a replay; a retry with its idempotency key runs again. */
   showsSecret?: boolean;
   /** A success revokes the API key `:id`: every gateway refuses it before the client gets the response. */

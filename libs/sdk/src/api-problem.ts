@@ -50,12 +50,13 @@ export async function problemOf(response: Response, url: string): Promise<ApiPro
   const text = await response.text();
   const seconds = Number(response.headers.get('retry-after') ?? NaN);
   return new ApiProblem(
-    parse(text) ?? unknownProblem(response, url),
+    problemIn(text) ?? unknownProblem(response, url),
     Number.isFinite(seconds) ? seconds : undefined,
   );
 }
 
-function parse(text: string): ProblemDetails | undefined {
+/** The problem that a text is, as the platform writes it. */
+export function problemIn(text: string): ProblemDetails | undefined {
   try {
     const value = JSON.parse(text) as ProblemDetails | null;
     return typeof value?.status === 'number' && typeof value.type === 'string' ? value : undefined;
@@ -69,5 +70,20 @@ const unknownProblem = ({ status, statusText }: Response, url: string): ProblemD
   title: statusText || 'Error',
   status,
   detail: 'The response was not sent by the platform.',
-  instance: URL.canParse(url) ? new URL(url).pathname : '',
+  instance: pathOf(url),
 });
+
+/** The problem of a response that began as a success and broke off. */
+export const brokenOff = (url: string): ApiProblem =>
+  new ApiProblem(
+    {
+      type: 'about:blank',
+      title: 'Bad Gateway',
+      status: 502,
+      detail: 'The response broke off before its end. It takes long to make, so it was not asked for again.',
+      instance: pathOf(url),
+    },
+    undefined,
+  );
+
+const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '');

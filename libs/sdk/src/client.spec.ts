@@ -31,7 +31,7 @@ const contract = {
     access,
     params: z.object({ name: z.string() }),
     body: z.object({ name: z.string() }),
-    safe: true,
+    repeatable: true,
     rateLimitClass: 'expensive',
     success: { status: 204 },
   }),
@@ -132,6 +132,7 @@ const client = (options: Partial<ClientOptions> = {}) =>
     wait: async (milliseconds) => void waits.push(milliseconds),
     ...options,
   });
+type Platform = ReturnType<typeof createPlatformClient>;
 const thing = { name: 'a', madeAt: '2026-11-21T10:00:00.000Z' };
 
 describe('a request of the SDK', () => {
@@ -158,7 +159,7 @@ describe('a request of the SDK', () => {
     expect(received[0]!.headers['idempotency-key']).toBeUndefined();
   });
 
-  it('sends what changes nothing without an idempotency key, so that no response is stored', async () => {
+  it('sends what may be repeated without an idempotency key, so that no response is stored', async () => {
     replies = [replyWith(204)];
     await client().checkThing({ params: { name: 'a' }, body: { name: 'b' } });
     expect(received[0]).toMatchObject({ method: 'POST' });
@@ -202,6 +203,33 @@ describe('a request of the SDK', () => {
     // @ts-expect-error a name is text
     const withNumber = () => typed.putThing({ params: { name: 'a' }, body: { name: 1 } });
     expect([withoutParams, withoutBody, withNumber]).toHaveLength(3);
+  });
+});
+
+describe('what takes the platform long', () => {
+  const inPlatform = { params: { name: 'a', jobId: 'b' } };
+  it.each([
+    ['a rendering', (platform: Platform) => platform.template.renderTemplate(inPlatform)],
+    [
+      'a batch of renderings',
+      (platform: Platform) => platform.template.renderTemplateBatch({ ...inPlatform, body: { items: [] } }),
+    ],
+    ['the preview of an import', (platform: Platform) => platform.dataExchange.previewImport(inPlatform)],
+  ])('%s has all of its time: no key, with which it would have 25 s', async (_name, call) => {
+    jest.useFakeTimers();
+    try {
+      let sent: RequestInit | undefined;
+      const neverRespond: typeof fetch = (_address, init) => {
+        sent = init;
+        return new Promise(() => {});
+      };
+      void call(createPlatformClient({ baseUrl: 'http://platform.example', fetch: neverRespond }));
+      await jest.advanceTimersByTimeAsync(300_000);
+      expect(sent).toMatchObject({ method: 'POST', signal: { aborted: false } });
+      expect(Object.keys(sent!.headers!)).not.toContain('idempotency-key');
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
 
@@ -367,6 +395,44 @@ describe('retries of the SDK', () => {
     };
     replies = [cut, replyWith(200, thing)];
     expect((await client().getThing({ params: { name: 'a' } })).body.name).toBe('a');
+  });
+
+  describe('of what is expensive', () => {
+    const check = () => client().checkThing({ params: { name: 'a' }, body: { name: 'b' } });
+    /** Begins as a success, and breaks off behind this. */
+    const breakOff =
+      (...written: string[]): Reply =>
+      (res) => {
+        res.writeHead(200, { 'content-type': 'application/json' });
+        written.forEach((part) => res.write(part));
+        res.write(' ', () => res.destroy());
+      };
+
+    it('do not begin it again where its response breaks off', async () => {
+      for (const written of [[], ['{"name":"a"'], ['{"name":"a"}']]) {
+        replies = [breakOff(...written), replyWith(204)];
+        await expect(check()).rejects.toMatchObject({ name: 'ApiProblem', status: 502 });
+      }
+      expect(received).toHaveLength(3);
+    });
+
+    it('end with the problem behind which its response breaks off', async () => {
+      const damaged = {
+        type: 'https://x/problems/file-damaged',
+        title: 'Damaged',
+        status: 422,
+        detail: 'Row 9.',
+      };
+      replies = [breakOff('  ', JSON.stringify(damaged)), replyWith(204)];
+      await expect(check()).rejects.toMatchObject({ name: 'ApiProblem', status: 422, slug: 'file-damaged' });
+      expect(received).toHaveLength(1);
+    });
+
+    it('begin it again where nothing of a response came, or the platform says that it can be tried again', async () => {
+      const away = { type: 'about:blank', title: 'Sorry', status: 503, detail: 'No.' };
+      replies = [(res) => void res.destroy(), breakOff(JSON.stringify(away)), replyWith(204)];
+      expect((await check()).status).toBe(204);
+    });
   });
 
   it('are sent once more with another token, where there is one', async () => {

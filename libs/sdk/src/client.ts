@@ -80,8 +80,8 @@ async function call(
   // The gateway can compare only JSON bodies, so an upload cannot have a key and is never sent twice.
   const canHaveKey = !endpoint.upload;
   const isWrite = endpoint.method !== 'GET';
-  // A stored response to what changes nothing would only take room.
-  const made = endpoint.safe ? undefined : newId();
+  // With a key it would have less time, and its stored response would only take room.
+  const made = endpoint.repeatable ? undefined : newId();
   const key = isWrite && canHaveKey ? (input.idempotencyKey ?? made) : undefined;
 
   const makeContent = contentOf(endpoint, input);
@@ -107,6 +107,8 @@ async function call(
     retry: { ...RETRY, ...options.retry },
     timeoutMilliseconds: options.timeoutMilliseconds ?? timeoutOf(endpoint),
     isFile: endpoint.success.file !== undefined,
+    // Under a key it is done once, however often it is sent.
+    repeatsWork: endpoint.rateLimitClass === 'expensive' && key === undefined,
     ...(renewToken ? { renewToken: () => renewToken(bearer ?? '') } : {}),
     ...(options.wait ? { wait: options.wait } : {}),
   };

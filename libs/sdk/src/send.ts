@@ -1,4 +1,4 @@
-import { problemOf } from './api-problem';
+import { brokenOff, problemIn, problemOf } from './api-problem';
 
 export interface RetryOptions {
   /** How often a request is sent at most; 1 means no retries. */
@@ -17,6 +17,8 @@ export interface SendOptions {
   timeoutMilliseconds: number;
   /** Whether JSON may be a file, which is read as a stream. */
   isFile?: boolean;
+  /** Whether a repetition does much work again: none follows a response in JSON that began as a success and broke off. */
+  repeatsWork?: boolean;
   /** Asked once where the token is refused; resolves to whether there is another one now. */
   renewToken?: () => Promise<boolean>;
   /** Passed in by tests. */
@@ -32,7 +34,7 @@ export async function send(
   url: string,
   makeRequest: () => Promise<RequestInit>,
   mayRetry: boolean,
-  { fetch, retry, timeoutMilliseconds, isFile = false, renewToken, wait = waitFor }: SendOptions,
+  { retry, renewToken, wait = waitFor, ...fetching }: SendOptions,
   signal?: AbortSignal,
 ): Promise<Response> {
   let end = performance.now() + retry.periodMilliseconds;
@@ -44,7 +46,7 @@ export async function send(
       Math.random() * Math.min(retry.waitMilliseconds * 2 ** attempt, retry.waitMillisecondsMax);
     const request = await makeRequest();
     try {
-      const response = await fetchWithTimeout(url, request, { fetch, timeoutMilliseconds, isFile }, signal);
+      const response = await fetchWithTimeout(url, request, fetching, signal);
       if (response.ok || response.status === 304) return response;
       const problem = await problemOf(response, url);
       if (problem.status === 401 && renewToken && !hasRenewed) {
@@ -81,8 +83,9 @@ async function fetchWithTimeout(
   {
     fetch,
     timeoutMilliseconds,
-    isFile,
-  }: Required<Pick<SendOptions, 'fetch' | 'timeoutMilliseconds' | 'isFile'>>,
+    isFile = false,
+    repeatsWork = false,
+  }: Pick<SendOptions, 'fetch' | 'timeoutMilliseconds' | 'isFile' | 'repeatsWork'>,
   signal: AbortSignal | undefined,
 ): Promise<Response> {
   const timeout = new AbortController();
@@ -96,11 +99,14 @@ async function fetchWithTimeout(
     clearTimeout(timer);
     timer = start();
   };
+  let isSuccess = false;
   try {
     const signals = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal;
     const response = await fetch(url, { ...request, signal: signals });
+    isSuccess = response.ok;
     return isJson(response) && !(isFile && response.ok) ? await whole(response, onPart) : response;
   } catch (error) {
+    if (isSuccess && repeatsWork && !signal?.aborted) throw brokenOff(url);
     // Reading what was aborted fails with an error of its own in some browsers.
     throw timeout.signal.aborted ? timeout.signal.reason : error;
   } finally {
@@ -111,21 +117,39 @@ async function fetchWithTimeout(
 const isJson = ({ headers }: Response): boolean =>
   /^application\/(problem\+)?json\b/.test(headers.get('content-type') ?? '');
 
-/** The response with all of its body; calls back when a part of it arrives. */
+/**
+ * The response with all of its body; calls back when a part of it arrives. The gateway ends a success that became a problem
+ * with that problem, and breaks it off there: then the problem is the response.
+ */
 async function whole(response: Response, onPart: () => void): Promise<Response> {
   if (!response.body) return response;
-  const parts = response.body.pipeThrough(
-    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-      transform(part, controller) {
-        onPart();
-        controller.enqueue(part);
-      },
-    }),
-  );
   const { status, statusText, headers } = response;
-  const bytes = await new Response(parts).arrayBuffer();
+  const reader = response.body.getReader();
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      onPart();
+      parts.push(part.value);
+    }
+  } catch (error) {
+    const text = new TextDecoder().decode(joined(parts));
+    const late = response.ok ? problemIn(text) : undefined;
+    if (late && late.status >= 400 && late.status < 600) return new Response(text, { status: late.status });
+    throw error;
+  }
+  const bytes = joined(parts);
   // Browsers give also a response without content a body, but make none that has one.
   return new Response(bytes.byteLength > 0 ? bytes : null, { status, statusText, headers });
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const part of parts) {
+    bytes.set(part, end);
+    end += part.length;
+  }
+  return bytes;
 }
 
 /** What another may take any time for, unless the caller aborts before. */

@@ -9,7 +9,15 @@ const MODULES = /\/libs\/contracts\/src\/[\w-]+\/(?:[\w-]*endpoints|shapes)\.ts$
 const CHECKER = /\/apps\/console\/src\/forms\/shapes\.ts$/;
 const WITH_SHAPES = '?with-shapes';
 /** What the client of the platform reads of an endpoint. */
-const READ_BY_CLIENT = ['method', 'path', 'upload', 'safe', 'rateLimitClass', 'success', 'alternatives'];
+const READ_BY_CLIENT = [
+  'method',
+  'path',
+  'upload',
+  'repeatable',
+  'rateLimitClass',
+  'success',
+  'alternatives',
+];
 
 /**
  * Gives browsers the contracts without their shapes: the client reads what is in READ_BY_CLIENT, while shapes

@@ -72,6 +72,8 @@ function attempt(context: RequestContext, upstream: Upstream, call: UpstreamRequ
 const CLIENT_DISCONNECTED = new Error('The client disconnected.');
 const PROBLEM_LOST = new Error('The response is not whole, and no problem that can be read came behind it.');
 const SPACE = 0x20;
+/** Browsers forget what they have not read yet when its connection breaks off. */
+const LAST_PART_MILLISECONDS = 500;
 const TIMED_OUT = new Error('The service took too long.');
 
 class RelayHandler implements Dispatcher.DispatchHandler {
@@ -157,8 +159,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     }
     this.finish();
     if (this.isStreaming) {
-      // Its head says something else than the problem.
-      if (problem) this.context.response.destroy();
+      if (problem) this.breakOffWith(problem.body);
       else this.context.response.end();
       this.resolve({ kind: problem ? 'aborted' : 'streamed' });
       return;
@@ -209,6 +210,16 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     this.buffered = [];
     if (response.destroyed) this.stop(CLIENT_DISCONNECTED);
     else if (response.writableNeedDrain) this.controller?.pause();
+  }
+
+  /**
+   * Says the problem to a client that has a head which says something else: what it reads never is a whole response, and
+   * ends with the reason.
+   */
+  private breakOffWith(problem: string): void {
+    const { response } = this.context;
+    const breakOff = () => setTimeout(() => response.destroy(), LAST_PART_MILLISECONDS);
+    response.write(problem, breakOff);
   }
 
   private finish(): void {

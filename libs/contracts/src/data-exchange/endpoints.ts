@@ -286,6 +286,8 @@ export const previewImport = endpoint({
   body: z.looseObject({}).nullish(),
   success: { status: 200, body: ImportPreviewResponse },
   problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable', 'stale-version'],
+  repeatable: true,
+  rateLimitClass: 'expensive',
   etag: true,
 });
 
@@ -344,7 +346,7 @@ export const dryRunImport = endpoint({
   body: ImportOptions.nullish(),
   success: { status: 200, body: ImportReportResponse },
   problems: ['import-job-not-found', 'import-in-wrong-state', 'import-file-unreadable'],
-  safe: true,
+  repeatable: true,
   rateLimitClass: 'expensive',
   etag: true,
 });

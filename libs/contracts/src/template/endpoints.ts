@@ -264,7 +264,7 @@ const previewTemplate = endpoint({
   access: mayRead,
   params: byName,
   body: TemplatePreviewRequest.nullish(),
-  safe: true,
+  repeatable: true,
   success: rendered,
   problems: renderProblems,
   rateLimitClass: 'expensive',
@@ -277,6 +277,7 @@ const renderTemplate = endpoint({
   access: mayRead,
   params: byName,
   body: TemplateRenderRequest.nullish(),
+  repeatable: true,
   success: rendered,
   problems: [...renderProblems, 'template-not-published', 'revision-not-found'],
   rateLimitClass: 'expensive',
@@ -290,6 +291,7 @@ const renderTemplateBatch = endpoint({
   access: mayRead,
   params: byName,
   body: TemplateRenderBatchRequest,
+  repeatable: true,
   success: {
     status: 207,
     body: batchResult(TemplateBatchValue).meta({ id: 'BatchResultOfTemplateBatchValue' }),
@@ -318,7 +320,7 @@ const validateTemplate = endpoint({
   params: byName,
   query: byCulture,
   body: ValidateTemplateRequest.nullish(),
-  safe: true,
+  repeatable: true,
   success: { status: 200, body: TemplateValidation },
   problems: ['template-not-found'],
 });

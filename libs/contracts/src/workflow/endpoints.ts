@@ -205,7 +205,7 @@ const validateDefinition = endpoint({
   access: permission('Workflow.Definitions.Manage'),
   params: ofType,
   body: SaveWorkflowDefinitionRequest,
-  safe: true,
+  repeatable: true,
   success: { status: 200, body: WorkflowDefinitionValidation },
 });
 
