@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { BoundedMap } from '@plinth/kernel/bounded-map';
 import { onCommit, onRollback } from '@plinth/runtime/postgres/beside-transaction';
@@ -16,6 +17,8 @@ const RECOUNT_MILLISECONDS = 5_000;
 /** A count that took long is followed by so many times as long without one: all processes count, and for other tenants too. */
 const PAUSE_OF_COUNT = 10;
 const PAUSE_MILLISECONDS_MAX = 600_000;
+/** Who refuses for good waits for so much of it, and is told that nobody knows where it is longer. */
+const PAUSE_MILLISECONDS_WAITED = 5_000;
 const TENANTS_MAX = 10_000;
 
 interface RowQuotaDeps {
@@ -100,8 +103,14 @@ export class RowQuota {
    */
   async hasRoomNow(tenantId: string, rows: number): Promise<boolean> {
     const askedAt = this.now();
-    await this.whenKnown(tenantId, rows);
     const usage = this.usageOf(tenantId);
+    if (!this.fits(usage, rows)) {
+      // One that runs began before.
+      await this.counts;
+      const pause = usage.countableForWaitingAt - this.now();
+      if (pause > 0 && pause <= PAUSE_MILLISECONDS_WAITED) await sleep(pause + 1);
+    }
+    await this.whenKnown(tenantId, rows);
     if (!this.fits(usage, rows) && usage.countedAt < askedAt) throw this.uncounted();
     return this.hasRoom(tenantId, rows);
   }
