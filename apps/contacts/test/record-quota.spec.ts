@@ -1,11 +1,14 @@
 import { newId } from '@plinth/kernel/uuid';
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
+import { eventually } from '@plinth/testing/eventually';
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
 import { grpcServices } from '../src/grpc/server';
 import { startContacts, type Contacts } from './start-contacts';
 
 const LEDGER_BYTES = 2_500;
+/** Which a process begins by itself after a minute. */
+const BEFORE_THE_NEXT_COUNT = 30_000;
 
 describe('the quotas of contacts and companies', () => {
   let service: Contacts;
@@ -57,6 +60,25 @@ describe('the quotas of contacts and companies', () => {
       failures: [{ details: [{ code: 'Service:Validation:QuotaExceeded' }] }],
     });
   });
+
+  it.each(['EACH_BATCH', 'ALL_OR_NOTHING'] as const)(
+    'let an import begin with what is there now, whatever was refused before: %s',
+    async (commit) => {
+      const caller = aCaller();
+      const http = service.as(caller);
+      const companies = Array.from({ length: 25 }, company);
+      const responses = await Promise.all(companies.map((one) => http.post('/companies', one)));
+      await eventually(async () => (await http.post('/companies', company())).status === 429);
+      for (const { status, body } of responses)
+        if (status === 201) await http.delete(`/companies/${body.id}`);
+
+      await eventually(async () => {
+        const rows = [row(2, newId())];
+        const { results } = await owner.importRows(caller, { ...start, mode: 'UPSERT', commit }, [rows]);
+        return results[0]!.inserted === 1;
+      }, BEFORE_THE_NEXT_COUNT);
+    },
+  );
 
   const start = {
     definition: 'Contacts.Companies',

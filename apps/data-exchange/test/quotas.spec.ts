@@ -241,7 +241,7 @@ describe('what a tenant keeps of its jobs', () => {
 
   it('has a quota, so that a small file does not leave failed rows a hundred times as large', async () => {
     const caller = aCaller();
-    const fileBytes = 100_000;
+    const fileBytes = 300_000;
     const jobId = await mappedImport(exchange, caller, `code,title\nA,a\n${',-\n'.repeat(fileBytes / 3)}`);
     const http = exchange.as(caller);
 

@@ -1,4 +1,3 @@
-import type { RowQuota } from '@plinth/http/row-quota';
 import { createPool, inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import { silentLog } from '@plinth/runtime/process/log';
 import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
@@ -152,9 +151,13 @@ describe('a large file that several workers import', () => {
   describe('has its keys', () => {
     const caller = aCaller();
     const { tenantId } = caller;
-    const keysOf = async (quota: Pick<RowQuota, 'tryTake'> = { tryTake: () => true }, keysMax?: number) => {
+    const noQuota = {
+      tryTake: (_tenantId: string, _bytes: number) => true,
+      whenKnown: async () => undefined,
+    };
+    const keysOf = async (quota: Partial<typeof noQuota> = {}, keysMax?: number) => {
       const jobId = await mappedImport(alone, caller, 'code,title\nA,a');
-      const store = keyStore(alone.pool, quota, keysMax);
+      const store = keyStore(alone.pool, { ...noQuota, ...quota }, keysMax);
       const keys: RowKey[] = [2, 3, 4].map((row) => [row, '0'.repeat(32)]);
       return { jobId, store, insert: () => store.insert(tenantId, jobId, 0, 1, keys) };
     };
@@ -221,7 +224,7 @@ describe('a large file that several workers import', () => {
         pipeline: true,
         statementMilliseconds: STATEMENT_MILLISECONDS,
       });
-      const store = keyStore(quick, { tryTake: () => true });
+      const store = keyStore(quick, noQuota);
       await Promise.all([found.insert(), ended.insert()]);
 
       jest.useFakeTimers({ doNotFake: ALL_BUT_TIMEOUTS });

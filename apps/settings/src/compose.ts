@@ -3,6 +3,7 @@ import { startImportCleanup } from '@plinth/exchange/import-retention';
 import { ledgerBytes } from '@plinth/exchange/ledger-quota';
 import { BATCH_ITEMS } from '@plinth/http/batch';
 import { RowQuota } from '@plinth/http/row-quota';
+import { backgroundTask } from '@plinth/runtime/process/background-task';
 import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import type { Close } from '@plinth/runtime/process/lifecycle';
@@ -21,6 +22,9 @@ import { definitionStore } from './store/definition-store';
 import { secretBox } from './store/secret-box';
 import { settingStore } from './store/setting-store';
 import { snapshotCache } from './store/snapshot-cache';
+
+/** Changes of a setting wait for two of them while an import holds it that is to be sealed. */
+const SEALING_MILLISECONDS = 5_000;
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -78,6 +82,8 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   const register = () => definitions.register('settings', platformDefinitions);
   const registration = await registerDefinitions(register, log);
   onClose(registration.close);
+  const sealing = { name: 'sealing of settings', intervalMilliseconds: SEALING_MILLISECONDS, log };
+  onClose(backgroundTask(definitions.sealAgain, sealing).close);
 
   const health = new Health({ ...checks, ...registration.checks }, { informative, log });
   return {

@@ -219,6 +219,37 @@ describe('a setting that a release makes secret', () => {
     expect(rows).toEqual([{ locked: true }]);
   });
 
+  it('is registered while imports hold it, keeps no process from being ready, and is sealed when they have ended', async () => {
+    const [definition, other] = [aDefinition(), aDefinition()];
+    const { name } = definition;
+    const caller = aCaller();
+    await register(definition);
+    const owner = await openExchangeOwner(grpcServices(service));
+    const held = await holdChange(name, caller.tenantId);
+
+    await service.definitions.register('shop', [
+      { ...definition, isSecret: true, description: 'changed' },
+      other,
+    ]);
+    const known = await service.definitions.all();
+    expect(known.get(name)).toMatchObject({ isSecret: false, description: 'changed' });
+    expect(known.has(other.name)).toBe(true);
+    const { databaseUrl, natsPrefix } = service;
+    const late = await startSettings({ databaseUrl, natsPrefix });
+    expect(await late.health.readiness()).toMatchObject({ ready: true });
+    const importing = owner.importRows(caller, { ...imported, commit: 'ALL_OR_NOTHING' }, [
+      [[2, name, 'tenant', '', 'hunter3']],
+    ]);
+    await expect(importing).rejects.toMatchObject({ kind: 'overloaded' });
+
+    await held.write('hunter2');
+    await eventually(async () => (await service.definitions.all()).get(name)?.isSecret);
+    expect(await storedOf(name)).not.toContain('hunter');
+    expect(await client.resolve({ tenantId: caller.tenantId }, [name])).toEqual({ [name]: 'hunter2' });
+    await late.close();
+    await owner.close();
+  });
+
   it('stays sealed when an import from before is undone', async () => {
     const definition = aDefinition();
     const { name } = definition;

@@ -17,7 +17,7 @@ export const ledgerEnvironment = {
 export interface LedgerQuota {
   /** Whether there is room for so many bytes, which it takes. */
   tryTake(tenantId: string, bytes: number): boolean;
-  /** Waits for what a tenant has, where so many bytes could not be taken before it is known; outside of transactions. */
+  /** Waits for what a tenant has, where by what is known so many bytes could not be taken; outside of transactions. */
   whenKnown(tenantId: string, bytes: number): Promise<void>;
   /** The same as `tryTake` for one dry-run, which takes room from nobody else. */
   forDryRun(): Pick<LedgerQuota, 'tryTake'>;

@@ -25,12 +25,14 @@ import type { ImportQuota } from './import/batch-importer';
 import { openImportSession, sealImport } from './import/import-session';
 import { openKeySession } from './import/key-session';
 import { inTurnsOf } from './in-turns';
-import { FORMER_ROW_BYTES, KEY_BYTES, type LedgerQuota } from './ledger-quota';
+import type { LedgerQuota } from './ledger-quota';
 import { receiveBatches } from './import/receive-batches';
 import { undoImport } from './undo/undo-import';
 
 /** So many rows data exchange sends at once. */
 const BATCH_ROWS_MAX = 4_000;
+/** What the ledger keeps of such a batch at most, about, where its former rows are long. */
+const BATCH_LEDGER_BYTES = BATCH_ROWS_MAX * 65_536;
 
 interface Dependencies extends BulkDatabase {
   config: { CALLER_KEYS: readonly string[] };
@@ -102,11 +104,11 @@ export function serveExchange(
       const quota = importQuotas[definition.table];
       const jobId = requireJobId(start.jobId);
       const inTurns = inTurnsOf(turns, caller);
-      // A transaction of all rows is not counted before its end, so it begins with what is known.
-      const uncounted = commit === 'ALL_OR_NOTHING' ? Infinity : BATCH_ROWS_MAX;
+      // Rows that are refused are not sent again. A transaction of all rows is not counted before its end.
+      const batches = commit === 'ALL_OR_NOTHING' ? Infinity : 1;
       if (commit !== 'READ_KEYS') {
-        await quota?.whenKnown?.(caller.tenantId, uncounted);
-        await ledgerQuota?.whenKnown(caller.tenantId, uncounted * (KEY_BYTES + FORMER_ROW_BYTES));
+        await quota?.whenKnown?.(caller.tenantId, batches * BATCH_ROWS_MAX);
+        await ledgerQuota?.whenKnown(caller.tenantId, batches * BATCH_LEDGER_BYTES);
       }
       const options = { ...rest, jobId, format: start, definition, caller, quota, ledgerQuota, inTurns };
       const session =

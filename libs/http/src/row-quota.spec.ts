@@ -160,6 +160,51 @@ describe('a quota of rows', () => {
     expect([table.counts, large.table.counts]).toEqual([1, 0]);
   });
 
+  it('is counted before many rows come at once that have no room by a count of before', async () => {
+    const { quota, table, time, write } = aQuota(20_000, 20_000);
+    expect([await write(), await write()]).toEqual(['written', expect.anything()]);
+    table.rows = 10_000;
+    time.now += 1;
+    await quota.whenKnown('one', 4_000);
+    expect(quota.tryTake('one', 4_000)).toBe(true);
+
+    table.counts = 0;
+    await quota.whenKnown('one', 4_000);
+    expect(table.counts).toBe(0);
+  });
+
+  it('refuses for good only by a count that began after the question', async () => {
+    const { quota, table, time, write } = aQuota(5, 5);
+    expect([await write(), await write()]).toEqual(['written', expect.anything()]);
+    time.now += 1;
+    expect(await quota.hasRoomNow('one', 1)).toBe(false);
+    table.rows = 4;
+    time.now += 1;
+    expect(quota.hasRoom('one', 1)).toBe(false);
+    expect(await quota.hasRoomNow('one', 1)).toBe(true);
+
+    table.counts = 0;
+    expect(await quota.hasRoomNow('one', 1)).toBe(true);
+    expect(table.counts).toBe(0);
+  });
+
+  it('refuses nobody for good while rows cannot be counted, or were counted for long', async () => {
+    const { quota, table, time, write } = aQuota(5, 5);
+    await write();
+    table.rows = 0;
+    time.now += 60_000;
+    table.isAway = true;
+    await expect(quota.hasRoomNow('one', 1)).rejects.toThrow('could not be counted');
+
+    Object.assign(table, { isAway: false, millisecondsOfCount: 10_000, rows: 5 });
+    time.now += 60_000;
+    expect(await quota.hasRoomNow('one', 1)).toBe(false);
+    time.now += 1;
+    await expect(quota.hasRoomNow('one', 1)).rejects.toThrow('could not be counted');
+    time.now += 100_000;
+    expect(await quota.hasRoomNow('one', 1)).toBe(false);
+  });
+
   it('refuses nobody a few rows while they cannot be counted', async () => {
     const { table, time, write } = aQuota(5, 5);
     table.isAway = true;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { quotaExceeded } from '@plinth/contracts/platform/problems';
 import { BoundedMap } from '@plinth/kernel/bounded-map';
 import { onCommit, onRollback } from '@plinth/runtime/postgres/beside-transaction';
@@ -16,6 +17,8 @@ const RECOUNT_MILLISECONDS = 5_000;
 /** A count that took long is followed by so many times as long without one: all processes count, and for other tenants too. */
 const PAUSE_OF_COUNT = 10;
 const PAUSE_MILLISECONDS_MAX = 600_000;
+/** Who refuses for good waits for so much of it, and is told that nobody knows where it is longer. */
+const PAUSE_MILLISECONDS_WAITED = 5_000;
 const TENANTS_MAX = 10_000;
 
 export interface RowQuotaDeps {
@@ -50,16 +53,19 @@ interface Usage {
   /** How many of these by transactions that have not ended. */
   uncommitted: number;
   isCounted: boolean;
+  /** When the count began that is known. */
   countedAt: number;
   countableAt: number;
+  /** The same for a count that somebody waits for. */
+  countableForWaitingAt: number;
 }
 
 /**
- * How many rows of one table a tenant may have. Nothing is counted while somebody waits, but for `whenKnown`: a process
- * adds what it writes to what it counted last, and counts again in the background, one tenant after the other. What other
- * processes write meanwhile, and what is written before the first count, goes beyond the quota: a tenth of it at most, or
- * `uncountedMin`. A process that cannot count the rows of a tenant then takes no more of them, as nobody knows whether they
- * have room.
+ * How many rows of one table a tenant may have. A process adds what it writes to what it counted last, and counts again in
+ * the background, one tenant after the other; nobody waits for it but who refuses for good (`whenKnown`, `hasRoomNow`). What
+ * other processes write meanwhile, and what is written before the first count, goes beyond the quota: a tenth of it at most,
+ * or `uncountedMin`. A process that cannot count the rows of a tenant then takes no more of them, as nobody knows whether
+ * they have room.
  */
 export class RowQuota {
   private readonly usages = new BoundedMap<string, Usage>(TENANTS_MAX);
@@ -81,20 +87,42 @@ export class RowQuota {
   }
 
   /**
-   * Waits for the first count of a tenant's rows, where so many together could not be taken before: of a small quota, for
-   * who is about to write many. Call it outside of transactions.
+   * Waits for a count of a tenant's rows, where by what is known so many together could not be taken: for who is about to
+   * write them and does not try again. Rows that it counted last may be gone. Call it outside of transactions.
    */
   async whenKnown(tenantId: string, rows: number): Promise<void> {
     const usage = this.usageOf(tenantId);
-    if (!this.isUnknown(usage, rows)) return;
-    this.count(tenantId, usage);
+    if (!this.isUnknown(usage, rows) && this.fits(usage, rows)) return;
+    this.count(tenantId, usage, usage.countableForWaitingAt);
     await this.counts;
+  }
+
+  /**
+   * The same as `hasRoom` for who refuses for good: there is no room only by a count that began after the question. Call it
+   * outside of transactions. @throws Problem `overloaded` where there was none
+   */
+  async hasRoomNow(tenantId: string, rows: number): Promise<boolean> {
+    const askedAt = this.now();
+    const usage = this.usageOf(tenantId);
+    if (!this.fits(usage, rows)) {
+      // One that runs began before.
+      await this.counts;
+      const pause = usage.countableForWaitingAt - this.now();
+      if (pause > 0 && pause <= PAUSE_MILLISECONDS_WAITED) await sleep(pause + 1);
+    }
+    await this.whenKnown(tenantId, rows);
+    if (!this.fits(usage, rows) && usage.countedAt < askedAt) throw this.uncounted();
+    return this.hasRoom(tenantId, rows);
   }
 
   private exceeded(tenantId: string): Problem {
     const { quota, what, limit } = this.deps;
     const { counted, added } = this.usageOf(tenantId);
     return quotaExceeded({ quota, what, limit, used: counted + added });
+  }
+
+  private uncounted(): Problem {
+    return unavailable(`The ${this.deps.what} of your tenant could not be counted yet; try again.`);
   }
 
   /** Takes room for rows that are written already, whether or not there is so much. */
@@ -145,21 +173,23 @@ export class RowQuota {
   /** @throws Problem `overloaded` where that is not known */
   private fit(tenantId: string, rows: number, taken = rows): boolean {
     const usage = this.usageOf(tenantId);
-    const room = this.deps.limit - usage.counted;
-    const hasRoom = usage.added + rows <= room;
+    const hasRoom = this.fits(usage, rows);
     const isUnknown = this.isUnknown(usage, rows);
     const isTaken = hasRoom && !isUnknown && taken > 0;
     if (isTaken) this.add(usage, taken);
     const isOutdated =
       !usage.isCounted ||
-      usage.added >= Math.max(ADDED_ROWS_MIN, room / 10) ||
+      usage.added >= Math.max(ADDED_ROWS_MIN, (this.deps.limit - usage.counted) / 10) ||
       this.now() - usage.countedAt > (this.deps.countedMillisecondsMax ?? Infinity);
     // A count that runs beside the transaction would not find its rows.
     if (isOutdated && isTaken) onCommit(() => this.count(tenantId, usage));
     else if (isOutdated || !hasRoom) this.count(tenantId, usage);
-    if (hasRoom && isUnknown)
-      throw unavailable(`The ${this.deps.what} of your tenant could not be counted yet; try again.`);
+    if (hasRoom && isUnknown) throw this.uncounted();
     return hasRoom;
+  }
+
+  private fits({ counted, added }: Usage, rows: number): boolean {
+    return counted + added + rows <= this.deps.limit;
   }
 
   private add(usage: Usage, rows: number): void {
@@ -181,15 +211,16 @@ export class RowQuota {
   private usageOf(tenantId: string): Usage {
     let usage = this.usages.get(tenantId);
     if (!usage) {
-      usage = { counted: 0, added: 0, uncommitted: 0, isCounted: false, countedAt: 0, countableAt: 0 };
+      const uncounted = { counted: 0, added: 0, uncommitted: 0, isCounted: false, countedAt: 0 };
+      usage = { ...uncounted, countableAt: 0, countableForWaitingAt: 0 };
       this.usages.set(tenantId, usage);
     }
     return usage;
   }
 
-  private count(tenantId: string, usage: Usage): void {
-    if (this.now() < usage.countableAt) return;
-    usage.countableAt = Infinity;
+  private count(tenantId: string, usage: Usage, countableAt = usage.countableAt): void {
+    if (this.now() < countableAt) return;
+    usage.countableAt = usage.countableForWaitingAt = Infinity;
     this.counts = this.counts.then(async () => {
       const begunAt = this.now();
       let pause = COUNT_MILLISECONDS_MIN;
@@ -202,19 +233,21 @@ export class RowQuota {
         this.deps.log.warn({ err: error, tenantId, quota: this.deps.quota }, 'rows could not be counted');
       }
       const pauseOfCount = Math.min((this.now() - begunAt) * PAUSE_OF_COUNT, PAUSE_MILLISECONDS_MAX);
+      usage.countableForWaitingAt = this.now() + pauseOfCount;
       usage.countableAt = this.now() + Math.max(pause, pauseOfCount);
     });
   }
 
   /** Returns whether nothing was committed meanwhile, which would be counted twice. */
   private async countOnce(tenantId: string, usage: Usage): Promise<boolean> {
+    const begunAt = this.now();
     const { rows, committedBefore } = await forPlatform(() => this.rowsOf(tenantId, usage));
     const isExact = committedOf(usage) <= committedBefore;
     usage.counted = rows;
     // A transaction that failed meanwhile has given back some of it.
     usage.added = Math.max(0, usage.added - committedBefore);
     usage.isCounted = true;
-    usage.countedAt = this.now();
+    usage.countedAt = begunAt;
     return isExact;
   }
 

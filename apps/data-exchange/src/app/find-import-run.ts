@@ -21,7 +21,7 @@ export interface ImportDependencies {
   blobs: BlobStore;
   clock: Clock;
   /** The bytes that a tenant keeps of its imports. */
-  kept: Pick<RowQuota, 'hasRoom' | 'recordWritten'>;
+  kept: Pick<RowQuota, 'hasRoomNow' | 'recordWritten'>;
   /** Of the event loop of the process. */
   turns: EventLoopTurns;
   /** Of the process, for batches whose failed rows take very much memory. */

@@ -36,7 +36,8 @@ export async function importInSingleTransaction(
   if (!run) return;
   const { job } = run;
   // Of what it sends the owner keeps results too.
-  if (job.cancelRequestedAt === null && !dependencies.kept.hasRoom(tenantId, 1)) throw noRoomForFailedRows();
+  if (job.cancelRequestedAt === null && !(await dependencies.kept.hasRoomNow(tenantId, 1)))
+    throw noRoomForFailedRows();
   const failedRows = new UncountedRows(dependencies.largeBatches, { tenantId, signal });
   try {
     await importAllOrNone(dependencies, { run, failedRows, signal });
@@ -89,7 +90,7 @@ async function importAllOrNone(dependencies: ImportDependencies, sending: Requir
     else if (sent.end === 'sealed' && (await shouldContinue())) sent = await send('NEVER');
   }
   const { counts } = sent;
-  const hasRoom = sent.failedParts.length === 0 || kept.hasRoom(tenantId, 1);
+  const hasRoom = sent.failedParts.length === 0 || (await kept.hasRoomNow(tenantId, 1));
   const failedParts = hasRoom ? sent.failedParts : [];
   const end = isCommitted
     ? { status: finalStatus(counts), counts }

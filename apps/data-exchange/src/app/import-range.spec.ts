@@ -1,9 +1,11 @@
 import { Duplex, Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RowQuota } from '@plinth/http/row-quota';
 import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { silentLog } from '@plinth/runtime/process/log';
 import { aCaller } from '@plinth/testing/http';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
+import { Registry } from 'prom-client';
 import { plainFormat } from '../../test/plain-format';
 import type { FileRows } from '../formats/read-csv';
 import { wholeFile } from '../formats/record-index';
@@ -77,7 +79,7 @@ function anImport(
     owners: { clientOf: () => owner, find: async () => definition },
     blobs: { get: async () => Readable.from([Buffer.from(text)]) },
     kept: {
-      hasRoom: (_tenantId: string, bytes: number) => kept + bytes <= room,
+      hasRoomNow: async (_tenantId: string, bytes: number) => kept + bytes <= room,
       recordWritten: (_tenantId: string, bytes: number) => void (kept += bytes),
     },
     turns: new EventLoopTurns(),
@@ -131,6 +133,29 @@ describe('the batches of a range', () => {
 
     const imports = { ...dependencies.imports, get: async () => ({ ...run.job, lastBatch: 1 }) };
     expect(await importRange({ ...dependencies, imports }, range, signal)).toBe(BATCHES);
+  });
+
+  it('are sent, and their failed rows kept, where there is room again since it was counted', async () => {
+    const { dependencies, run, counted } = anImport(oneFailed);
+    const { tenantId } = run.job;
+    const stored = { bytes: 100, at: 0 };
+    const tx = { $queryRawUnsafe: async () => [{ rows: stored.bytes }] };
+    const kept = new RowQuota({
+      db: { inTenant: async (_tenantId, work) => work(tx as never) },
+      log: silentLog(),
+      metrics: new Registry(),
+      table: 'kept',
+      quota: 'exchange-kept-bytes',
+      what: 'bytes',
+      limit: 100,
+      now: () => stored.at,
+    });
+    expect(await kept.hasRoomNow(tenantId, 101)).toBe(false);
+    Object.assign(stored, { bytes: 0, at: 3_600_000 });
+    const range = { tenantId, jobId: 'job', range: 0, keysFirst: false };
+
+    expect(await importRange({ ...dependencies, kept }, range, signal)).toBe(BATCHES);
+    expect(counted.map(({ failedParts }) => failedParts.length)).toEqual([1, 1, 1]);
   });
 
   it('are told by their number, and never by one that a version before takes for false', async () => {
@@ -380,7 +405,7 @@ describe('the batches of a range', () => {
     const finish = jest.fn();
     const kept = {
       ...dependencies.kept,
-      hasRoom: jest.fn().mockReturnValueOnce(true).mockReturnValue(false),
+      hasRoomNow: jest.fn().mockResolvedValueOnce(true).mockResolvedValue(false),
     };
     const deletes = { delete: async () => undefined };
     const single = {

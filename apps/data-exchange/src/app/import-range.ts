@@ -37,7 +37,8 @@ export async function importRange(
   if (!run || run.job.cancelRequestedAt !== null) return false;
   requireStored('duplicate keys', run.job.duplicateRows, duplicates);
   // Of what it sends the owner keeps results too. One that has begun goes on until rows of it fail.
-  if (run.job.lastBatch === 0 && !dependencies.kept.hasRoom(tenantId, 1)) throw noRoomForFailedRows();
+  if (run.job.lastBatch === 0 && !(await dependencies.kept.hasRoomNow(tenantId, 1)))
+    throw noRoomForFailedRows();
   const range = await dependencies.ranges.get(tenantId, jobId, number);
   let { lastBatch } = range;
   let isCancelled = false;
@@ -90,7 +91,7 @@ export async function sendRange(
     failedRows,
     onResult: async ({ number, counts, isWhole }) => {
       const failedParts = failedRows.take();
-      const hasRoom = failedParts.length === 0 || kept.hasRoom(tenantId, 1);
+      const hasRoom = failedParts.length === 0 || (await kept.hasRoomNow(tenantId, 1));
       // It may be committed, and is counted either way.
       const batch = { number, counts, failedParts: hasRoom ? failedParts : [], bytesDone: file.bytesRead() };
       const { isCancelled, failedBytes } = await dependencies.ranges.countBatch(

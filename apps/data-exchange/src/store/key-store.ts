@@ -53,7 +53,7 @@ const KEYS_MAX = 100_000_000;
  */
 export function keyStore(
   pool: FairPool,
-  quota: Pick<RowQuota, 'tryTake'>,
+  quota: Pick<RowQuota, 'tryTake' | 'whenKnown'>,
   keysMax: number = KEYS_MAX,
 ): KeyStore {
   const query = async <Row extends object>(
@@ -65,13 +65,15 @@ export function keyStore(
 
   return {
     async insert(tenantId, jobId, range, batch, keys) {
+      const bytes = keys.length * KEY_BYTES;
+      await quota.whenKnown(tenantId, bytes);
       await inTenantConnection(pool, tenantId, async (connection) => {
         const { rowCount } = await connection.query(
           `INSERT INTO import_key (tenant_id, job_id, range, batch, row_numbers, hashes)
            VALUES ($1, $2, $3, $4, $5::int[], $6::uuid[]) ON CONFLICT DO NOTHING`,
           [tenantId, jobId, range, batch, keys.map(([row]) => row), keys.map(([, hash]) => hash)],
         );
-        if (rowCount === 1 && !quota.tryTake(tenantId, keys.length * KEY_BYTES)) throw tooManyKeys();
+        if (rowCount === 1 && !quota.tryTake(tenantId, bytes)) throw tooManyKeys();
       });
     },
 
@@ -82,6 +84,8 @@ export function keyStore(
 
     async findDuplicates(tenantId, jobId, { signal, batches } = {}) {
       const job = [tenantId, jobId];
+      // How many it finds is not known before.
+      await quota.whenKnown(tenantId, Infinity);
       return inTenantConnection(pool, tenantId, async (connection) => {
         await connection.query(LONG_STATEMENTS);
         const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');

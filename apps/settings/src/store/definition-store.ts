@@ -9,17 +9,19 @@ import type { Log } from '@plinth/runtime/process/log';
 import type { PoolClient } from 'pg';
 import { requireUsableDefinition } from '../domain/value-schema';
 import type { Prisma } from '../generated/client';
-import { sealValues, type Sealing } from './seal-values';
+import { sealValues, type Sealing, type Unsealed } from './seal-values';
 import type { SecretBox } from './secret-box';
 
 export interface DefinitionStore {
   /** All definitions by name; at most a few seconds old. */
   all(): Promise<ReadonlyMap<string, SettingDefinition>>;
   /**
-   * Makes definitions known, or changes them; each belongs to the service that reads it. A setting that becomes secret has
-   * its values sealed in the same transaction, and one that was secret stays so.
+   * Makes definitions known, or changes them; each belongs to the service that reads it. A setting that was secret stays so,
+   * and one that becomes secret has its values sealed in one transaction; until then it is as before.
    */
   register(service: string, definitions: readonly SettingDefinition[]): Promise<void>;
+  /** Seals what could not be sealed, since changes that began before hold it. */
+  sealAgain(): Promise<void>;
 }
 
 interface Parts {
@@ -31,10 +33,13 @@ interface Parts {
 }
 
 const FRESH_MILLISECONDS = 2_000;
-/** Whoever registers tries again; an import may hold a setting much longer, and changes of it wait behind this. */
+/** An import may hold a setting much longer, and changes of it wait behind who seals it. */
 const LOCK_MILLISECONDS = 2_000;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 export function definitionStore({ db, bulkPool, box, log }: Parts): DefinitionStore {
+  /** Sealing waits for changes that began before. */
+  let isPutOff = false;
   let cached: { at: number; definitions: Promise<ReadonlyMap<string, SettingDefinition>> } | undefined;
 
   const load = async (): Promise<ReadonlyMap<string, SettingDefinition>> => {
@@ -42,6 +47,38 @@ export function definitionStore({ db, bulkPool, box, log }: Parts): DefinitionSt
       tx.settingDefinition.findMany({ orderBy: { name: 'asc' } }),
     );
     return new Map(rows.map((row) => [row.name, toDefinition(row)]));
+  };
+
+  const inBulk = <Result>(work: (connection: PoolClient) => Promise<Result>): Promise<Result> =>
+    retryConflicts(() =>
+      inTransaction(bulkPool, ['plinth.tenant_id', HOST_TENANT_ID], work, {
+        lockMilliseconds: LOCK_MILLISECONDS,
+      }),
+    );
+
+  const seal = async (): Promise<void> => {
+    let sealed: Sealing[] = [];
+    try {
+      sealed = await inBulk((connection) => sealUnsealed(connection, box));
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (!isPutOff)
+        log.warn(
+          {},
+          'settings become secret when imports have ended that hold them; until then they are not',
+        );
+      isPutOff = true;
+      return;
+    }
+    isPutOff = false;
+    cached = undefined;
+    for (const { name, values, unknown } of sealed)
+      if (unknown === 0) log.info({ setting: name, values }, 'the values of a secret setting were sealed');
+      else
+        log.warn(
+          { setting: name, values, unknown },
+          'values of a secret setting look as if a key that is not configured had sealed them, and were left as they are',
+        );
   };
 
   return {
@@ -56,49 +93,35 @@ export function definitionStore({ db, bulkPool, box, log }: Parts): DefinitionSt
 
     async register(service, definitions) {
       definitions.forEach(requireUsableDefinition);
-      const { sealed, keptSecret } = await retryConflicts(() =>
-        inTransaction(
-          bulkPool,
-          ['plinth.tenant_id', HOST_TENANT_ID],
-          (connection) => registerIn(connection, service, definitions, box),
-          { lockMilliseconds: LOCK_MILLISECONDS },
-        ),
-      );
-      for (const { name, values, unknown } of sealed)
-        if (unknown === 0) log.info({ setting: name, values }, 'the values of a secret setting were sealed');
-        else
-          log.warn(
-            { setting: name, values, unknown },
-            'values of a secret setting look as if a key that is not configured had sealed them, and were left as they are',
-          );
+      const keptSecret = await inBulk((connection) => registerIn(connection, service, definitions));
       if (keptSecret.length > 0)
         log.warn({ service, settings: keptSecret }, 'settings that were secret once stay secret');
       cached = undefined;
+      await seal();
+    },
+
+    async sealAgain() {
+      if (isPutOff) await seal();
     },
   };
 }
 
-/** Registers definitions, and seals what is not sealed yet of any secret: an earlier version left such values. */
+/** Registers definitions; returns which of them stay secret though they are registered as none. */
 async function registerIn(
   connection: PoolClient,
   service: string,
   definitions: readonly SettingDefinition[],
-  box: SecretBox,
-): Promise<{ sealed: Sealing[]; keptSecret: string[] }> {
-  // One registration after the other: what one seals, the next one need not.
+): Promise<string[]> {
   await lockUntilCommit(rawStatements(connection), 'setting definitions');
-  const { rows } = await connection.query<{ name: string; isSecret: boolean; isSealed: boolean }>(
-    `SELECT name, is_secret AS "isSecret", is_sealed AS "isSealed" FROM setting_definition
-     WHERE tenant_id = '${HOST_TENANT_ID}'`,
+  const { rows } = await connection.query<{ name: string }>(
+    `SELECT name FROM setting_definition
+     WHERE tenant_id = '${HOST_TENANT_ID}' AND (is_secret OR is_sealed OR becomes_secret)`,
   );
-  const known = new Map(rows.map((row) => [row.name, row]));
-  const wasSecret = (name: string): boolean => isSecretRow(known.get(name));
-  const registered = Array.from(
-    new Map(definitions.map((definition) => [definition.name, definition])).values(),
-    (definition) => ({ ...definition, isSecret: definition.isSecret || wasSecret(definition.name) }),
-  );
+  const secrets = new Set(rows.map(({ name }) => name));
+  const registered = [...new Map(definitions.map((definition) => [definition.name, definition])).values()];
+  // One that is new has no values. Of one that is known only who seals its values says that it is secret.
   await connection.query(
-    `INSERT INTO setting_definition (tenant_id, service, name, description, default_value, scopes,
+    `INSERT INTO setting_definition AS known (tenant_id, service, name, description, default_value, scopes,
        is_visible_to_users, is_secret, is_sealed, schema)
      SELECT '${HOST_TENANT_ID}', $1, name, description, "defaultValue", scopes,
        "isVisibleToUsers", "isSecret", "isSecret", schema
@@ -106,21 +129,27 @@ async function registerIn(
        "isVisibleToUsers" boolean, "isSecret" boolean, schema jsonb)
      ON CONFLICT (tenant_id, name) DO UPDATE SET service = excluded.service, description = excluded.description,
        default_value = excluded.default_value, scopes = excluded.scopes,
-       is_visible_to_users = excluded.is_visible_to_users, is_secret = excluded.is_secret, schema = excluded.schema`,
+       is_visible_to_users = excluded.is_visible_to_users, schema = excluded.schema,
+       becomes_secret = (known.becomes_secret OR excluded.is_secret) AND NOT (known.is_secret AND known.is_sealed)`,
     [service, JSON.stringify(registered)],
   );
-  const secrets = new Set(registered.flatMap(({ name, isSecret }) => (isSecret ? [name] : [])));
-  const unsealed = rows
-    .filter((row) => (isSecretRow(row) || secrets.has(row.name)) && !(row.isSecret && row.isSealed))
-    .map(({ name }) => ({ name, mayBeSealed: wasSecret(name) }));
-  const sealed = unsealed.length === 0 ? [] : await sealValues(connection, box, unsealed);
-  const keptSecret = definitions.filter(({ name, isSecret }) => !isSecret && wasSecret(name));
-  return { sealed, keptSecret: keptSecret.map(({ name }) => name) };
+  return registered.filter(({ name, isSecret }) => !isSecret && secrets.has(name)).map(({ name }) => name);
+}
+
+/** Seals what is not sealed yet of any secret: an earlier version left such values. */
+async function sealUnsealed(connection: PoolClient, box: SecretBox): Promise<Sealing[]> {
+  // One after the other: what one seals, the next one need not.
+  await lockUntilCommit(rawStatements(connection), 'sealing of settings');
+  const { rows } = await connection.query<Unsealed>(
+    `SELECT name, is_secret OR is_sealed AS "mayBeSealed" FROM setting_definition
+     WHERE tenant_id = '${HOST_TENANT_ID}' AND (is_secret OR is_sealed OR becomes_secret)
+       AND NOT (is_secret AND is_sealed)`,
+  );
+  return rows.length === 0 ? [] : sealValues(connection, box, rows);
 }
 
 /** A version before that registers a secret as none unseals nothing. */
-const isSecretRow = (row: { isSecret: boolean; isSealed: boolean } | undefined): boolean =>
-  row !== undefined && (row.isSecret || row.isSealed);
+const isSecretRow = (row: { isSecret: boolean; isSealed: boolean }): boolean => row.isSecret || row.isSealed;
 
 const toDefinition = (row: {
   name: string;

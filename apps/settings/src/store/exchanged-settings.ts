@@ -2,6 +2,7 @@ import type { BatchContext } from '@plinth/exchange/definition';
 import { inIndexOrder, lookUp } from '@plinth/exchange/look-up';
 import { SECRET } from '@plinth/exchange/row-error';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
+import { unavailable } from '@plinth/kernel/problem';
 import type { SettingRow, ValueChange } from '../domain/imported-setting';
 import type { Level } from '../domain/level';
 import type { Snapshot } from '../domain/snapshot';
@@ -19,13 +20,22 @@ export const visibleValueSql = `CASE WHEN EXISTS (
 
 export const notGlobalSql = `t.scope <> 'global'`;
 
-/** Keeps other changes of these settings waiting until the batch is committed, and reads what is locked and sealed. */
-export async function claimSettings(settings: readonly Key[], { tx, caller }: BatchContext): Promise<Rules> {
-  await serializeChanges(
-    tx,
-    caller.tenantId,
-    settings.map(({ name }) => name),
+/**
+ * Keeps other changes of these settings waiting until the batch is committed, and reads what is locked and sealed.
+ * @throws Problem `overloaded` while one of them becomes secret: imports that overlap would put that off without end
+ */
+export async function claimSettings(
+  settings: readonly Key[],
+  { tx, connection, caller }: BatchContext,
+): Promise<Rules> {
+  const names = settings.map(({ name }) => name);
+  await serializeChanges(tx, caller.tenantId, names);
+  const { rows } = await connection.query<{ name: string }>(
+    `SELECT name FROM setting_definition WHERE tenant_id = '${HOST_TENANT_ID}' AND becomes_secret
+       AND NOT (is_secret AND is_sealed) AND name = ANY($1)`,
+    [names],
   );
+  if (rows[0]) throw unavailable(`The setting "${rows[0].name}" becomes secret; try again.`);
   return readRules(tx, caller.tenantId);
 }
 

@@ -65,7 +65,7 @@ export async function sealValues(
     [names],
   );
   await connection.query(
-    `UPDATE setting_definition SET is_secret = true, is_sealed = true
+    `UPDATE setting_definition SET is_secret = true, is_sealed = true, becomes_secret = false
      WHERE tenant_id = '${HOST_TENANT_ID}' AND name = ANY($1)`,
     [names],
   );

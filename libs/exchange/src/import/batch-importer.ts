@@ -50,7 +50,7 @@ export interface ImportQuota extends QuotaOfRows {
   readonly updatesTakeRoom?: boolean;
   /** The same for one dry-run, which takes room from nobody else. */
   forDryRun(): QuotaOfRows;
-  /** Waits, before a transaction, until it can be known whether there is room for so many rows at once. */
+  /** Waits, before a transaction, for a count where by what is known there is no room for so many rows at once. */
   whenKnown?(tenantId: string, count: number): Promise<void>;
 }
 
