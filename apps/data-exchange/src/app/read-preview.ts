@@ -2,7 +2,7 @@ import type { RowQuota } from '@plinth/http/row-quota';
 import type { Caller } from '@plinth/kernel/caller';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
-import { importableFields, type Definition, type DefinitionField } from '../domain/definition';
+import { hasSecrets, importableFields, type Definition, type DefinitionField } from '../domain/definition';
 import { mappedColumns } from '../domain/mapped-columns';
 import { headerHash, suggestMappings, withMappings, type ColumnMapping } from '../domain/mapping';
 import { withoutSecrets } from '../domain/secret-cells';
@@ -86,10 +86,10 @@ export async function readPreview(
     );
   const suggestions = await suggest(saved);
   // Whoever uploaded the file knows what is in it; others may have saved for such files what they want to see.
-  const isOwn = job.createdBy === caller.userId;
-  const mask = isOwn
-    ? withoutSecrets({ fields: [] }, [])
-    : withoutSecrets(definition, mappedColumns(await suggest([]), headers));
+  const isMasked = job.createdBy !== caller.userId && hasSecrets(definition);
+  const mask = isMasked
+    ? withoutSecrets(definition, mappedColumns(await suggest([]), headers))
+    : withoutSecrets({ fields: [] }, []);
   return {
     headers,
     headerRow,

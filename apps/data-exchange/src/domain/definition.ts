@@ -88,6 +88,9 @@ export function requireSight(
   if (widerPermission !== null) requirePermission(caller, widerPermission);
 }
 
+export const hasSecrets = ({ fields }: Pick<Definition, 'fields'>): boolean =>
+  fields.some(({ isSecret }) => isSecret);
+
 /**
  * Who says how a file is read and which of its columns is which, of one that may have secrets, is whoever uploaded it: others
  * are shown what is in the columns of other fields, and in headers.
@@ -95,9 +98,9 @@ export function requireSight(
 export function requireOwnSecrets(
   { userId }: Caller,
   { createdBy }: { createdBy: string },
-  { fields }: Pick<Definition, 'fields'>,
+  definition: Pick<Definition, 'fields'>,
 ): void {
-  if (createdBy !== userId && fields.some(({ isSecret }) => isSecret)) throw secretsOfSomebodyElse();
+  if (createdBy !== userId && hasSecrets(definition)) throw secretsOfSomebodyElse();
 }
 
 /** The permission to see the file of this caller's import or export, beside the one for the rows that all callers see. */
