@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { unavailable } from '@plinth/kernel/problem';
 import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { unrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
-import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import { cleanUp, cleanUpInterruptedFiles } from '../src/app/clean-up';
@@ -139,7 +139,7 @@ describe('an export', () => {
     const { blobs, taken, release } = lateStore(exchange.blobs);
     const ofTenant = (statement: string) =>
       exchange.db.inTenant(tenantId, (tx) => tx.$queryRawUnsafe<object[]>(statement));
-    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
     try {
       const run = runExport({ ...exchange, blobs }, tenantId, job.id, new AbortController().signal);
       await taken;

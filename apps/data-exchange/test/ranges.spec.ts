@@ -1,6 +1,6 @@
 import { createPool, inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import { silentLog } from '@plinth/runtime/process/log';
-import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
 import fc from 'fast-check';

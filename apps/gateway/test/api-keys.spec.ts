@@ -7,7 +7,7 @@ import type { FindApiKeyRequest__Output } from '@plinth/proto/generated/plinth/s
 import type { FindApiKeyResponse } from '@plinth/proto/generated/plinth/settings/v1/FindApiKeyResponse';
 import { silentLog } from '@plinth/runtime/process/log';
 import { grpcHandlers, serveGrpc } from '@plinth/runtime/rpc/grpc';
-import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { ApiKeys } from '../src/identity/api-keys';
@@ -199,7 +199,7 @@ describe('an API key', () => {
   });
 
   it('ends its event streams within seconds when it is revoked and no message says so, in whichever case', async () => {
-    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
     onCloseAll(() => jest.useRealTimers());
     const { settings, gateways, send, revoke } = await start();
     const key = settings.add({ permissions: ['*'] });

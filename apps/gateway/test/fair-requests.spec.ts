@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { allBut } from '@plinth/testing/all-but';
 import {
   closeAll,
   OTHER_TENANT_ID,
@@ -10,19 +11,8 @@ import {
   type StartedGateway,
 } from './start-gateway';
 
-const ALL_BUT_THE_TIME = [
-  'hrtime',
-  'nextTick',
-  'performance',
-  'queueMicrotask',
-  'setImmediate',
-  'clearImmediate',
-  'setInterval',
-  'clearInterval',
-] as const;
-
 // No turn ends by itself.
-beforeEach(() => void jest.useFakeTimers({ doNotFake: [...ALL_BUT_THE_TIME] }));
+beforeEach(() => void jest.useFakeTimers({ doNotFake: allBut('Date', 'setTimeout', 'clearTimeout') }));
 afterEach(() => void jest.useRealTimers());
 afterEach(closeAll);
 

@@ -8,7 +8,7 @@ import { slow } from '@plinth/http/response';
 import { Problem } from '@plinth/kernel/problem';
 import { Health } from '@plinth/runtime/process/health';
 import { silentLog } from '@plinth/runtime/process/log';
-import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but';
 import type { Request } from 'express';
 import { Registry } from 'prom-client';
 import {
@@ -210,7 +210,7 @@ describe('a response that begins before its end is known', () => {
   });
 
   it('becomes the problem that is found behind its head', async () => {
-    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
     try {
       const { fetch, begun } = await startSlowService();
       const sent = fetch('/api/v1/things', { method: 'POST', body: '{}', headers: JSON_TYPE });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '@plinth/kernel/clock';
 import { newId } from '@plinth/kernel/uuid';
-import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but';
 import { behindLock } from '@plinth/testing/behind-a-lock';
 import { eventually } from '@plinth/testing/eventually';
 import type { TestResponse } from '@plinth/testing/http';
@@ -240,7 +240,7 @@ describe('the cleanup of unused files', () => {
     const inTenant = <Row>(statement: string) =>
       timeline.db.inTenant(ann.tenantId, (tx) => tx.$queryRawUnsafe<Row[]>(statement));
     const isYoung = `SELECT FROM unrecorded_blob WHERE since > now() - interval '1 hour'`;
-    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
     try {
       const saving = saveBlob(timeline, 'a.txt', content, ann);
       await eventually(async () => (await inTenant(isYoung)).length > 0);

@@ -11,7 +11,7 @@ import { file, ok, okJson, slow } from '@plinth/http/response';
 import { Health } from '@plinth/runtime/process/health';
 import { silentLog } from '@plinth/runtime/process/log';
 import { CALLER_HEADER, signCaller } from '@plinth/runtime/rpc/signed-caller';
-import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller, serveForTest, TEST_KEYS, type TestServer } from '@plinth/testing/http';
 import { z } from 'zod';
@@ -288,7 +288,7 @@ describe('large responses', () => {
   it.each(['/texts?pieces=400', '/buffer?pieces=400', '/report?pieces=400'])(
     'are ended where their clients read too slowly while another tenant is refused: %s',
     async (path) => {
-      jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+      jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
       try {
         const slow = [begin(path, aCaller()), begin(path, aCaller())];
         for (const { response } of slow) expect((await response).statusCode).toBe(200);

@@ -10,7 +10,7 @@ import {
 import { closeAll, type Close } from '@plinth/runtime/process/lifecycle';
 import { silentLog } from '@plinth/runtime/process/log';
 import { grpcHandlers, serveGrpc, serviceClient, type ClientConstructor } from '@plinth/runtime/rpc/grpc';
-import { ALL_BUT_TIMEOUTS } from '@plinth/testing/all-but-timeouts';
+import { ALL_BUT_TIMEOUTS } from '@plinth/testing/all-but';
 import { TEST_KEYS } from '@plinth/testing/http';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
 
@@ -54,7 +54,7 @@ describe('a call whose client was lost without a word, with its machine', () => 
       }),
     };
     // On a busy machine an answer may come later than any short time for it.
-    jest.useFakeTimers({ doNotFake: [...ALL_BUT_TIMEOUTS] });
+    jest.useFakeTimers({ doNotFake: ALL_BUT_TIMEOUTS });
     const server = await serveGrpc({ HTTP_HOST: '127.0.0.1', GRPC_PORT: 0 }, [{ definition, handlers }]);
     opened.push(server.close);
     const proxy = await startSilentProxy(server.port);

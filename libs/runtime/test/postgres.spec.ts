@@ -21,7 +21,7 @@ import { onRollback } from '@plinth/runtime/postgres/beside-transaction';
 import { rawStatements, send, sql } from '@plinth/runtime/postgres/raw-statements';
 import { tenantDatabase } from '@plinth/runtime/postgres/tenant-database';
 import { plainDatabase } from '@plinth/testing/plain-database';
-import { ALL_BUT_TIMEOUTS } from '@plinth/testing/all-but-timeouts';
+import { ALL_BUT_TIMEOUTS } from '@plinth/testing/all-but';
 import { startSilentProxy } from '@plinth/testing/silent-proxy';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
@@ -458,7 +458,7 @@ describe('a failure of the database', () => {
     await read();
 
     if (when === 'before') lose();
-    jest.useFakeTimers({ doNotFake: [...ALL_BUT_TIMEOUTS] });
+    jest.useFakeTimers({ doNotFake: ALL_BUT_TIMEOUTS });
     try {
       const failure = failureOf(read(when === 'in' ? lose : undefined));
       // Until it has a connection, and waits for an answer.

@@ -3,7 +3,7 @@ import { recordBlob, unrecordedBlobs, type BlobName } from '@plinth/runtime/blob
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { createPool } from '@plinth/runtime/postgres/postgres';
 import { silentLog } from '@plinth/runtime/process/log';
-import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but';
 import { eventually } from '@plinth/testing/eventually';
 import { plainDatabase } from '@plinth/testing/plain-database';
 import { createTestDatabase, type TestDatabase } from '@plinth/testing/test-database';
@@ -65,7 +65,7 @@ describe('a file whose record is not stored yet', () => {
       db.inTenant(blob.tenantId, (tx) => tx.$queryRawUnsafe<Row[]>(statement, blob.key));
     await ofBlob(`UPDATE unrecorded_blob SET since = since - interval '25 hours' WHERE key = $1`);
     const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
-    jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] });
+    jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS });
     try {
       const storing = unrecorded.whileStoring(blob, () => stored);
       jest.advanceTimersByTime(600_000);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { connect, type AddressInfo } from 'node:net';
 import { endEarlyResponse } from '@plinth/http/end-early-response';
 import { systemClock } from '@plinth/kernel/clock';
-import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but-intervals';
+import { ALL_BUT_INTERVALS } from '@plinth/testing/all-but';
 import { eventually } from '@plinth/testing/eventually';
 import { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import { RequestContext } from '../request-context';
@@ -152,7 +152,7 @@ it('takes a stream that its service does not respond to for no failure of it whe
 });
 
 describe('an upload that arrives slowly', () => {
-  beforeEach(() => void jest.useFakeTimers({ doNotFake: [...ALL_BUT_INTERVALS] }));
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ALL_BUT_INTERVALS }));
   afterEach(() => void jest.useRealTimers());
 
   const { milliseconds } = SETTINGS.uploadRateMin;
