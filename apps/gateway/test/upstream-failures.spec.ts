@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createService } from '@plinth/http/api';
 import { announceLateProblem, endWithLateProblem } from '@plinth/http/late-problem';
@@ -243,6 +243,33 @@ describe('a response that begins before its end is known', () => {
     };
     await expect(read()).rejects.toThrow();
     expect([response.status, received.trim()]).toEqual([200, body]);
+  });
+
+  it('is never complete for a client of HTTP/1.0 either, whose connection is reset', async () => {
+    const ends = [
+      (response: ServerResponse) => endWithLateProblem(response, { status: 422, headers: {}, body: '{}' }),
+      (response: ServerResponse) => response.destroy(),
+    ];
+    for (const end of ends) {
+      let begun: ServerResponse | undefined;
+      const upstream = await startUpstream((request, response) => {
+        announceLateProblem(response);
+        begin(request, (begun = response));
+      });
+      const { port, token } = await startGateway({ things: upstream });
+      const head = `PUT /api/v1/things/x HTTP/1.0\r\nauthorization: Bearer ${await token()}\r\ncontent-length: 2\r\n\r\n`;
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      let received = '';
+      socket.setEncoding('latin1').on('data', (part) => (received += part));
+      const isReset = new Promise((resolve) => socket.once('close', resolve));
+      await whileMinutesPass(async () => {
+        socket.write(`${head}{}`);
+        await until(() => received.includes('\r\n\r\n') || socket.destroyed);
+      });
+      end(begun!);
+      expect(await isReset).toBe(true);
+      expect(received).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n *$/);
+    }
   });
 
   it('is never complete where something on the way drops the problem behind its head', async () => {

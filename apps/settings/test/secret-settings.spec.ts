@@ -250,6 +250,22 @@ describe('a setting that a release makes secret', () => {
     await owner.close();
   });
 
+  it('is sealed when imports have ended that hold it, though the process is gone that registered it', async () => {
+    const definition = aDefinition();
+    const { name } = definition;
+    await register(definition);
+    const { databaseUrl, natsPrefix } = service;
+    const gone = await startSettings({ databaseUrl, natsPrefix });
+    const held = await holdChange(name, newId());
+    await gone.definitions.register('shop', [{ ...definition, isSecret: true }]);
+    expect((await gone.definitions.all()).get(name)).toMatchObject({ isSecret: false });
+    await gone.close();
+
+    await held.write('hunter2');
+    await eventually(async () => (await service.definitions.all()).get(name)?.isSecret);
+    expect(await storedOf(name)).not.toContain('hunter');
+  });
+
   it('stays sealed when an import from before is undone', async () => {
     const definition = aDefinition();
     const { name } = definition;

@@ -205,6 +205,18 @@ describe('a quota of rows', () => {
     expect(await quota.hasRoomNow('one', 1)).toBe(false);
   });
 
+  it('waits for no count of another tenant where it was counted just before itself', async () => {
+    const { quota, table, write } = aQuota(5, 5);
+    table.millisecondsOfCount = 1_000;
+    expect([await write(), await write()]).toEqual(['written', expect.anything()]);
+    const counted = Promise.withResolvers<void>();
+    table.counted = counted.promise;
+    expect(quota.hasRoom('two', 6)).toBe(false);
+
+    await quota.whenKnown('one', Infinity);
+    counted.resolve();
+  });
+
   it('refuses nobody a few rows while they cannot be counted', async () => {
     const { table, time, write } = aQuota(5, 5);
     table.isAway = true;

@@ -53,6 +53,8 @@ interface Usage {
   /** How many of these by transactions that have not ended. */
   uncommitted: number;
   isCounted: boolean;
+  /** The last count of them, which may be waiting for those of other tenants. */
+  count: Promise<void>;
   /** When the count began that is known. */
   countedAt: number;
   countableAt: number;
@@ -94,7 +96,7 @@ export class RowQuota {
     const usage = this.usageOf(tenantId);
     if (!this.isUnknown(usage, rows) && this.fits(usage, rows)) return;
     this.count(tenantId, usage, usage.countableForWaitingAt);
-    await this.counts;
+    await usage.count;
   }
 
   /**
@@ -106,7 +108,7 @@ export class RowQuota {
     const usage = this.usageOf(tenantId);
     if (!this.fits(usage, rows)) {
       // One that runs began before.
-      await this.counts;
+      await usage.count;
       const pause = usage.countableForWaitingAt - this.now();
       if (pause > 0 && pause <= PAUSE_MILLISECONDS_WAITED) await sleep(pause + 1);
     }
@@ -212,7 +214,7 @@ export class RowQuota {
     let usage = this.usages.get(tenantId);
     if (!usage) {
       const uncounted = { counted: 0, added: 0, uncommitted: 0, isCounted: false, countedAt: 0 };
-      usage = { ...uncounted, countableAt: 0, countableForWaitingAt: 0 };
+      usage = { ...uncounted, count: Promise.resolve(), countableAt: 0, countableForWaitingAt: 0 };
       this.usages.set(tenantId, usage);
     }
     return usage;
@@ -221,7 +223,7 @@ export class RowQuota {
   private count(tenantId: string, usage: Usage, countableAt = usage.countableAt): void {
     if (this.now() < countableAt) return;
     usage.countableAt = usage.countableForWaitingAt = Infinity;
-    this.counts = this.counts.then(async () => {
+    usage.count = this.counts = this.counts.then(async () => {
       const begunAt = this.now();
       let pause = COUNT_MILLISECONDS_MIN;
       try {

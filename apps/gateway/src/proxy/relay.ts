@@ -187,7 +187,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     else if (error === TIMED_OUT) this.upstream.breaker.timedOut(this.sentAt);
     else this.upstream.breaker.failed();
     if (error === CLIENT_DISCONNECTED || this.isStreaming) {
-      this.context.response.destroy();
+      this.breakOff();
       this.resolve({ kind: 'aborted' });
       return;
     }
@@ -217,9 +217,20 @@ class RelayHandler implements Dispatcher.DispatchHandler {
    * ends with the reason.
    */
   private breakOffWith(problem: string): void {
+    if (this.endsWithConnection) this.breakOff();
+    else
+      this.context.response.write(problem, () => setTimeout(() => this.breakOff(), LAST_PART_MILLISECONDS));
+  }
+
+  /** What a client of HTTP/1.0 reads is whole where the connection ends, unless it is reset. */
+  private breakOff(): void {
     const { response } = this.context;
-    const breakOff = () => setTimeout(() => response.destroy(), LAST_PART_MILLISECONDS);
-    response.write(problem, breakOff);
+    if (this.endsWithConnection) response.socket?.resetAndDestroy();
+    response.destroy();
+  }
+
+  private get endsWithConnection(): boolean {
+    return this.context.request.httpVersion === '1.0';
   }
 
   private finish(): void {

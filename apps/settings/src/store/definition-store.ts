@@ -20,7 +20,7 @@ export interface DefinitionStore {
    * and one that becomes secret has its values sealed in one transaction; until then it is as before.
    */
   register(service: string, definitions: readonly SettingDefinition[]): Promise<void>;
-  /** Seals what could not be sealed, since changes that began before hold it. */
+  /** Seals what could not be sealed by whichever process, since changes that began before held it. */
   sealAgain(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ const LOCK_MILLISECONDS = 2_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 export function definitionStore({ db, bulkPool, box, log }: Parts): DefinitionStore {
-  /** Sealing waits for changes that began before. */
+  /** Whether the log says that sealing waits for changes that began before. */
   let isPutOff = false;
   let cached: { at: number; definitions: Promise<ReadonlyMap<string, SettingDefinition>> } | undefined;
 
@@ -101,7 +101,10 @@ export function definitionStore({ db, bulkPool, box, log }: Parts): DefinitionSt
     },
 
     async sealAgain() {
-      if (isPutOff) await seal();
+      const unsealed = await db.inTenant(HOST_TENANT_ID, (tx) =>
+        tx.$queryRawUnsafe<unknown[]>(`${SELECT_UNSEALED} LIMIT 1`),
+      );
+      if (unsealed.length > 0) await seal();
     },
   };
 }
@@ -136,15 +139,14 @@ async function registerIn(
   return registered.filter(({ name, isSecret }) => !isSecret && secrets.has(name)).map(({ name }) => name);
 }
 
+const SELECT_UNSEALED = `SELECT name, is_secret OR is_sealed AS "mayBeSealed" FROM setting_definition
+  WHERE tenant_id = '${HOST_TENANT_ID}' AND (is_secret OR is_sealed OR becomes_secret) AND NOT (is_secret AND is_sealed)`;
+
 /** Seals what is not sealed yet of any secret: an earlier version left such values. */
 async function sealUnsealed(connection: PoolClient, box: SecretBox): Promise<Sealing[]> {
   // One after the other: what one seals, the next one need not.
   await lockUntilCommit(rawStatements(connection), 'sealing of settings');
-  const { rows } = await connection.query<Unsealed>(
-    `SELECT name, is_secret OR is_sealed AS "mayBeSealed" FROM setting_definition
-     WHERE tenant_id = '${HOST_TENANT_ID}' AND (is_secret OR is_sealed OR becomes_secret)
-       AND NOT (is_secret AND is_sealed)`,
-  );
+  const { rows } = await connection.query<Unsealed>(SELECT_UNSEALED);
   return rows.length === 0 ? [] : sealValues(connection, box, rows);
 }
 

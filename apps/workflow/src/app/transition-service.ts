@@ -103,7 +103,7 @@ export class TransitionService {
         const decideOn = (reading: Reading): Decided => {
           movesBefore ??= reading.snapshot.moves;
           const decided = this.decideOn(command, reading, movesBefore);
-          if (decided.result && decided.event) takeRoom(decided.event);
+          takeRoom(decided.result && decided.event);
           return decided;
         };
         return owner
@@ -152,19 +152,19 @@ export class TransitionService {
   }
 
   /**
-   * Runs one attempt, which may take room for what it decides. Where it has no result nothing is written, and the room is
-   * given back: another attempt may decide something else. @throws what it throws
+   * Runs one attempt, which takes room for what it decides, instead of what it decided before. Where it has no result
+   * nothing is written, and the room is given back: another attempt may decide something else. @throws what it throws
    */
   private async withRoom<Attempt extends { result?: OperationResult | undefined }>(
     tenantId: string,
-    attempt: (takeRoom: (event: TransitionEvent) => void) => Promise<Attempt>,
+    attempt: (takeRoom: (event: TransitionEvent | undefined) => void) => Promise<Attempt>,
   ): Promise<Attempt> {
     let room = new BesideOpenTransaction();
-    const takeRoom = (event: TransitionEvent): void => {
-      // A transaction that is repeated decides again.
+    const takeRoom = (event: TransitionEvent | undefined): void => {
+      // A transaction that is repeated decides again, and may decide on nothing.
       void room.rolledBack();
       room = new BesideOpenTransaction();
-      room.do(() => this.takeRoom(tenantId, event));
+      if (event) room.do(() => this.takeRoom(tenantId, event));
     };
     try {
       const attempted = await attempt(takeRoom);
