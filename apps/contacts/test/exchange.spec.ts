@@ -508,13 +508,13 @@ describe('imports and exports of contacts and companies', () => {
     it('take no room from others, and are refused what has none; executions take it for new rows only', async () => {
       let room = 3;
       const quota = {
-        tryTake: (_tenantId: string, rows: number) => (room -= rows) >= 0,
-        giveBack: (_tenantId: string, rows: number) => void (room += rows),
-        forDryRun: () => {
+        forImport: ({ isDryRun }: { isDryRun: boolean }) => {
           let left = room;
+          const add = (rows: number) => (isDryRun ? (left += rows) : (room += rows));
           return {
-            tryTake: (_tenantId: string, rows: number) => (left -= rows) >= 0,
-            giveBack: (_tenantId: string, rows: number) => void (left += rows),
+            whenKnown: async () => undefined,
+            tryTake: (_tenantId: string, rows: number) => add(-rows) >= 0,
+            giveBack: (_tenantId: string, rows: number) => void add(rows),
           };
         },
       };

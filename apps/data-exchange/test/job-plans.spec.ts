@@ -29,7 +29,7 @@ import { rangeStore } from '../src/store/range-store';
 type Database = TenantDatabase<Prisma.TransactionClient>;
 const createClient = (adapter: PrismaPg) => new PrismaClient({ adapter });
 
-const noQuota = { tryTake: () => true, whenKnown: async () => undefined };
+const noQuota = { forImport: () => ({ tryTake: () => true, whenKnown: async () => undefined }) };
 const JOBS = 20_000;
 const BATCH_ROWS = 10;
 const at = new Date('2026-11-22T10:00:00Z');

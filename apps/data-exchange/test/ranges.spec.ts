@@ -151,13 +151,13 @@ describe('a large file that several workers import', () => {
   describe('has its keys', () => {
     const caller = aCaller();
     const { tenantId } = caller;
-    const noQuota = {
-      tryTake: (_tenantId: string, _bytes: number) => true,
-      whenKnown: async () => undefined,
-    };
-    const keysOf = async (quota: Partial<typeof noQuota> = {}, keysMax?: number) => {
+    const quotaOf = (tryTake: (tenantId: string, bytes: number) => boolean) => ({
+      forImport: () => ({ tryTake, whenKnown: async () => undefined }),
+    });
+    const noQuota = quotaOf(() => true);
+    const keysOf = async (quota = noQuota, keysMax?: number) => {
       const jobId = await mappedImport(alone, caller, 'code,title\nA,a');
-      const store = keyStore(alone.pool, { ...noQuota, ...quota }, keysMax);
+      const store = keyStore(alone.pool, quota, keysMax);
       const keys: RowKey[] = [2, 3, 4].map((row) => [row, '0'.repeat(32)]);
       return { jobId, store, insert: () => store.insert(tenantId, jobId, 0, 1, keys) };
     };
@@ -202,10 +202,10 @@ describe('a large file that several workers import', () => {
     });
 
     it('refused where the tenant has no room for them, or for those that are repeated', async () => {
-      const full = await keysOf({ tryTake: () => false });
+      const full = await keysOf(quotaOf(() => false));
       await expect(full.insert()).rejects.toMatchObject({ kind: 'invalid' });
       let room = 3 * KEY_BYTES;
-      const short = await keysOf({ tryTake: (_tenantId: string, bytes: number) => (room -= bytes) >= 0 });
+      const short = await keysOf(quotaOf((_tenantId, bytes) => (room -= bytes) >= 0));
       await short.insert();
       await expect(short.store.findDuplicates(tenantId, short.jobId)).rejects.toMatchObject({
         kind: 'invalid',

@@ -15,12 +15,16 @@ export const ledgerEnvironment = {
 
 /** How many bytes of import ledgers a tenant may have. */
 export interface LedgerQuota {
-  /** Whether there is room for so many bytes, which it takes. */
-  tryTake(tenantId: string, bytes: number): boolean;
+  /** For one import, which begins now, or one dry-run, which takes room from nobody else. */
+  forImport(options: { isDryRun: boolean }): LedgerQuotaOfImport;
+}
+
+/** What may be kept of one import. */
+export interface LedgerQuotaOfImport {
   /** Waits for what a tenant has, where by what is known so many bytes could not be taken; outside of transactions. */
   whenKnown(tenantId: string, bytes: number): Promise<void>;
-  /** The same as `tryTake` for one dry-run, which takes room from nobody else. */
-  forDryRun(): Pick<LedgerQuota, 'tryTake'>;
+  /** Whether there is room for so many bytes, which it takes. @throws Problem `overloaded` where nobody knows how it is now */
+  tryTake(tenantId: string, bytes: number): boolean;
 }
 
 /** What a quota of rows counts, for a `LedgerQuota` of the tables of a service. */

@@ -101,16 +101,21 @@ export function serveExchange(
       const { definition, caller } = definitionFor(start.definition, call);
       requireColumns(definition, start.columns);
       const { commit, acceptsParts, ...rest } = start;
-      const quota = importQuotas[definition.table];
       const jobId = requireJobId(start.jobId);
       const inTurns = inTurnsOf(turns, caller);
-      // Rows that are refused are not sent again. A transaction of all rows is not counted before its end.
-      const batches = commit === 'ALL_OR_NOTHING' ? Infinity : 1;
+      const importQuota = importQuotas[definition.table];
+      const { updatesTakeRoom } = importQuota ?? {};
+      const isDryRun = commit === 'NEVER';
+      const quota = importQuota?.forImport({ isDryRun });
+      const ledger = ledgerQuota?.forImport({ isDryRun });
+      // How many rows come together is known of a batch only: the rest of a transaction, or of a dry-run, is not counted.
+      const batches = commit === 'EACH_BATCH' ? 1 : Infinity;
       if (commit !== 'READ_KEYS') {
-        await quota?.whenKnown?.(caller.tenantId, batches * BATCH_ROWS_MAX);
-        await ledgerQuota?.whenKnown(caller.tenantId, batches * BATCH_LEDGER_BYTES);
+        await quota?.whenKnown(caller.tenantId, batches * BATCH_ROWS_MAX);
+        await ledger?.whenKnown(caller.tenantId, batches * BATCH_LEDGER_BYTES);
       }
-      const options = { ...rest, jobId, format: start, definition, caller, quota, ledgerQuota, inTurns };
+      const quotas = { quota, updatesTakeRoom, ledgerQuota: ledger };
+      const options = { ...rest, ...quotas, jobId, format: start, definition, caller, inTurns };
       const session =
         commit === 'READ_KEYS'
           ? openKeySession(options)

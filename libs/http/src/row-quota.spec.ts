@@ -125,7 +125,7 @@ describe('a quota of rows', () => {
     expect([await write(4_000), await write(1_000)]).toEqual(['written', 'written']);
     expect(await write()).toMatchObject({ kind: 'overloaded' });
     expect(() => quota.tryTake('one', 1)).toThrow('could not be counted');
-    expect(() => quota.forDryRun().tryTake('one', 1)).toThrow('could not be counted');
+    expect(() => quota.forImport({ isDryRun: true }).tryTake('one', 1)).toThrow('could not be counted');
     expect(await write(1, 'other')).toBe('written');
 
     table.isAway = false;
@@ -188,6 +188,25 @@ describe('a quota of rows', () => {
     expect(table.counts).toBe(0);
   });
 
+  it.each([true, false])(
+    'refuses rows of an import by no count from before it, also behind one that took long; a dry-run: %s',
+    async (isDryRun) => {
+      const { quota, table, time, write } = aQuota(10_000, 10_000);
+      table.millisecondsOfCount = 5_000;
+      expect([await write(), await write()]).toEqual(['written', expect.anything()]);
+      table.rows = 9_999;
+      time.now += 20_000;
+      const early = quota.forImport({ isDryRun });
+      await early.whenKnown('one', 1);
+      expect(() => early.tryTake('one', 1)).toThrow('could not be counted');
+
+      time.now += 31_000;
+      const late = quota.forImport({ isDryRun });
+      await late.whenKnown('one', 1);
+      expect([late.tryTake('one', 1), late.tryTake('one', 1)]).toEqual([true, false]);
+    },
+  );
+
   it('refuses nobody for good while rows cannot be counted, or were counted for long', async () => {
     const { quota, table, time, write } = aQuota(5, 5);
     await write();
@@ -238,12 +257,12 @@ describe('a quota of rows', () => {
   it('has no less room after a dry-run, which is refused what its rows would be together', async () => {
     const { quota, write } = aQuota(10, 4);
     await write();
-    const dryRun = quota.forDryRun();
+    const dryRun = quota.forImport({ isDryRun: true });
 
     expect([3, 2, 1].map((rows) => dryRun.tryTake('one', rows))).toEqual([true, true, false]);
     dryRun.giveBack('one', 2);
     expect([1, 1, 1].map((rows) => dryRun.tryTake('one', rows))).toEqual([true, true, false]);
-    expect(quota.forDryRun().tryTake('one', 5)).toBe(true);
+    expect(quota.forImport({ isDryRun: true }).tryTake('one', 5)).toBe(true);
     expect(await write(5)).toBe('written');
   });
 

@@ -45,6 +45,17 @@ export interface RowQuotaDeps {
   now?: () => number;
 }
 
+/** What one import asks a quota, whose rows are refused for good. */
+export interface QuotaOfImport {
+  /** Waits for a count where by what is known so many together could not be taken. Call it outside of transactions. */
+  whenKnown(tenantId: string, rows: number): Promise<void>;
+  /** Takes room, or says that there is none. @throws Problem `overloaded` where no count says so that began after the import */
+  tryTake(tenantId: string, rows: number): boolean;
+  /** The same without taking it, for rows that need room in several quotas or none. */
+  hasRoom(tenantId: string, rows: number): boolean;
+  giveBack(tenantId: string, rows: number): void;
+}
+
 /** What a process knows of a tenant's rows. */
 interface Usage {
   counted: number;
@@ -90,11 +101,15 @@ export class RowQuota {
 
   /**
    * Waits for a count of a tenant's rows, where by what is known so many together could not be taken: for who is about to
-   * write them and does not try again. Rows that it counted last may be gone. Call it outside of transactions.
+   * write them and does not try again. Behind a count that took long it waits for none. Call it outside of transactions.
    */
   async whenKnown(tenantId: string, rows: number): Promise<void> {
     const usage = this.usageOf(tenantId);
     if (!this.isUnknown(usage, rows) && this.fits(usage, rows)) return;
+    // One that runs began before.
+    await usage.count;
+    const pause = usage.countableForWaitingAt - this.now();
+    if (pause > 0 && pause <= PAUSE_MILLISECONDS_WAITED) await sleep(pause + 1);
     this.count(tenantId, usage, usage.countableForWaitingAt);
     await usage.count;
   }
@@ -105,22 +120,20 @@ export class RowQuota {
    */
   async hasRoomNow(tenantId: string, rows: number): Promise<boolean> {
     const askedAt = this.now();
-    const usage = this.usageOf(tenantId);
-    if (!this.fits(usage, rows)) {
-      // One that runs began before.
-      await usage.count;
-      const pause = usage.countableForWaitingAt - this.now();
-      if (pause > 0 && pause <= PAUSE_MILLISECONDS_WAITED) await sleep(pause + 1);
-    }
     await this.whenKnown(tenantId, rows);
-    if (!this.fits(usage, rows) && usage.countedAt < askedAt) throw this.uncounted();
-    return this.hasRoom(tenantId, rows);
+    if (this.fit(tenantId, rows, 0)) return true;
+    this.requireCountedSince(askedAt, tenantId);
+    return this.refused();
   }
 
   private exceeded(tenantId: string): Problem {
     const { quota, what, limit } = this.deps;
     const { counted, added } = this.usageOf(tenantId);
     return quotaExceeded({ quota, what, limit, used: counted + added });
+  }
+
+  private requireCountedSince(askedAt: number, tenantId: string): void {
+    if (this.usageOf(tenantId).countedAt < askedAt) throw this.uncounted();
   }
 
   private uncounted(): Problem {
@@ -139,14 +152,17 @@ export class RowQuota {
 
   /** The same as `take` for who has another answer than a problem, which is counted here. */
   tryTake(tenantId: string, rows: number): boolean {
-    return this.hasRoom(tenantId, rows, rows);
+    return this.fit(tenantId, rows) || this.refused();
   }
 
   /** The same as `requireRoom` for who has another answer than a problem, which is counted here. */
-  hasRoom(tenantId: string, rows: number, taken = 0): boolean {
-    const hasRoom = this.fit(tenantId, rows, taken);
-    if (!hasRoom) quotaRefusals(this.deps.metrics).inc({ quota: this.deps.quota, scope: 'tenant' });
-    return hasRoom;
+  hasRoom(tenantId: string, rows: number): boolean {
+    return this.fit(tenantId, rows, 0) || this.refused();
+  }
+
+  private refused(): false {
+    quotaRefusals(this.deps.metrics).inc({ quota: this.deps.quota, scope: 'tenant' });
+    return false;
   }
 
   /** Whether rows that are updated take room, as those do that are added. */
@@ -155,20 +171,26 @@ export class RowQuota {
   }
 
   /**
-   * For one dry-run: refuses what would be refused of its rows together, and takes no room from anybody. Rows that turned
-   * out to need no room are given back: nobody counts what is left of a dry-run.
+   * For one import, whose rows are refused for good: only by a count that began after this call. A dry-run is refused what
+   * would be refused of its rows together, and takes no room from anybody; nobody counts what is left of it.
    */
-  forDryRun(): Pick<RowQuota, 'tryTake' | 'hasRoom' | 'giveBack'> {
+  forImport({ isDryRun = false } = {}): QuotaOfImport {
+    const askedAt = this.now();
     let tried = 0;
     const hasRoom = (tenantId: string, rows: number, taken = 0) => {
-      const fits = this.fit(tenantId, tried + rows, 0);
-      if (fits) tried += taken;
-      return fits;
+      const fits = this.fit(tenantId, tried + rows, isDryRun ? 0 : taken);
+      if (!fits) this.requireCountedSince(askedAt, tenantId);
+      if (isDryRun && fits) tried += taken;
+      return fits || (!isDryRun && this.refused());
     };
     return {
-      hasRoom,
+      whenKnown: (tenantId, rows) => this.whenKnown(tenantId, rows),
+      hasRoom: (tenantId, rows) => hasRoom(tenantId, rows),
       tryTake: (tenantId, rows) => hasRoom(tenantId, rows, rows),
-      giveBack: (_tenantId, rows) => void (tried -= rows),
+      giveBack: (tenantId, rows) => {
+        if (isDryRun) tried -= rows;
+        else this.giveBack(tenantId, rows);
+      },
     };
   }
 

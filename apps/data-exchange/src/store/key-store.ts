@@ -1,6 +1,6 @@
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
-import type { RowQuota } from '@plinth/http/row-quota';
+import type { QuotaOfImport } from '@plinth/http/row-quota';
 import type { QueryConfig } from 'pg';
 import { requireStored } from '../domain/lost-progress';
 import { duplicatesNotFound, tooManyKeys, tooManyKeysInFile } from '../domain/problems';
@@ -53,7 +53,7 @@ const KEYS_MAX = 100_000_000;
  */
 export function keyStore(
   pool: FairPool,
-  quota: Pick<RowQuota, 'tryTake' | 'whenKnown'>,
+  quota: { forImport(): Pick<QuotaOfImport, 'tryTake' | 'whenKnown'> },
   keysMax: number = KEYS_MAX,
 ): KeyStore {
   const query = async <Row extends object>(
@@ -66,14 +66,15 @@ export function keyStore(
   return {
     async insert(tenantId, jobId, range, batch, keys) {
       const bytes = keys.length * KEY_BYTES;
-      await quota.whenKnown(tenantId, bytes);
+      const room = quota.forImport();
+      await room.whenKnown(tenantId, bytes);
       await inTenantConnection(pool, tenantId, async (connection) => {
         const { rowCount } = await connection.query(
           `INSERT INTO import_key (tenant_id, job_id, range, batch, row_numbers, hashes)
            VALUES ($1, $2, $3, $4, $5::int[], $6::uuid[]) ON CONFLICT DO NOTHING`,
           [tenantId, jobId, range, batch, keys.map(([row]) => row), keys.map(([, hash]) => hash)],
         );
-        if (rowCount === 1 && !quota.tryTake(tenantId, bytes)) throw tooManyKeys();
+        if (rowCount === 1 && !room.tryTake(tenantId, bytes)) throw tooManyKeys();
       });
     },
 
@@ -85,7 +86,8 @@ export function keyStore(
     async findDuplicates(tenantId, jobId, { signal, batches } = {}) {
       const job = [tenantId, jobId];
       // How many it finds is not known before.
-      await quota.whenKnown(tenantId, Infinity);
+      const room = quota.forImport();
+      await room.whenKnown(tenantId, Infinity);
       return inTenantConnection(pool, tenantId, async (connection) => {
         await connection.query(LONG_STATEMENTS);
         const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
@@ -105,7 +107,7 @@ export function keyStore(
           const { rowCount } = await connection.query(long(FIND_DUPLICATES, job));
           signal?.throwIfAborted();
           const found = rowCount ?? 0;
-          if (found > 0 && !quota.tryTake(tenantId, found * DUPLICATE_BYTES)) throw tooManyKeys();
+          if (found > 0 && !room.tryTake(tenantId, found * DUPLICATE_BYTES)) throw tooManyKeys();
           await connection.query(long('DELETE FROM import_key WHERE tenant_id = $1 AND job_id = $2', job));
           const added = await connection.query<{ duplicates: number }>(ADD_DUPLICATES, [...job, found]);
           return added.rows[0]?.duplicates ?? 0;

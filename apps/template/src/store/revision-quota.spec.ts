@@ -28,23 +28,25 @@ describe('the quota of revisions and of their characters', () => {
     expect(() => quota.take('one', ['x'])).toThrow('revisions');
   });
 
-  it.each(['tryTake', 'forDryRun'])('takes none for rows of an import either: %s', (way) => {
-    const quota = aQuota();
-    const { tryTake } = way === 'tryTake' ? quota : quota.forDryRun();
+  it.each([true, false])('takes none for rows of an import either; of a dry-run: %s', async (isDryRun) => {
+    const { whenKnown, tryTake } = aQuota().forImport({ isDryRun });
+    await whenKnown('one', Infinity);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 1, rows(['x'.repeat(101)]))).toBe(false);
     expect(tryTake('one', 10, rows(texts(10, 1)))).toBe(true);
     expect(tryTake('one', 1, rows(['x']))).toBe(false);
   });
 
-  it.each(['import', 'dry-run'])('has both again for rows of an %s that need none', (way) => {
-    const quota = aQuota();
-    const ofRows = way === 'import' ? quota : quota.forDryRun();
-    const updated = rows(texts(10, 10));
-    for (let count = 0; count < 2; count++) {
-      expect(ofRows.tryTake('one', 10, updated)).toBe(true);
-      ofRows.giveBack('one', 10, updated);
-    }
-  });
+  it.each([true, false])(
+    'has both again for rows of an import that need none; of a dry-run: %s',
+    (isDryRun) => {
+      const ofRows = aQuota().forImport({ isDryRun });
+      const updated = rows(texts(10, 10));
+      for (let count = 0; count < 2; count++) {
+        expect(ofRows.tryTake('one', 10, updated)).toBe(true);
+        ofRows.giveBack('one', 10, updated);
+      }
+    },
+  );
 
   it('has both again after a transaction that failed', async () => {
     const quota = aQuota();

@@ -40,21 +40,7 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
   const lengthOf = (contents: readonly unknown[]): number =>
     contents.reduce((sum: number, content) => sum + String(content).length, 0);
 
-  // Of neither anything is taken where the other one has no room.
   const lengthOfRows = (rows: readonly ImportRow[]) => lengthOf(rows.map(({ values }) => values['content']));
-  const forRows = (
-    ofRevisions: Pick<RowQuota, 'tryTake' | 'hasRoom' | 'giveBack'>,
-    ofCharacters: Pick<RowQuota, 'tryTake' | 'giveBack'>,
-  ): Pick<ImportQuota, 'tryTake' | 'giveBack'> => ({
-    tryTake: (tenantId, count, rows) =>
-      ofRevisions.hasRoom(tenantId, count) &&
-      ofCharacters.tryTake(tenantId, lengthOfRows(rows)) &&
-      ofRevisions.tryTake(tenantId, count),
-    giveBack(tenantId, count, rows) {
-      ofRevisions.giveBack(tenantId, count);
-      ofCharacters.giveBack(tenantId, lengthOfRows(rows));
-    },
-  });
 
   return {
     take(tenantId, contents) {
@@ -66,12 +52,24 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
       revisions.giveBack(tenantId, contents.length);
       characters.giveBack(tenantId, lengthOf(contents));
     },
-    ...forRows(revisions, characters),
-    async whenKnown(tenantId, count) {
-      await revisions.whenKnown(tenantId, count);
-      await characters.whenKnown(tenantId, Math.max(count, CHARACTERS_OF_BATCHES));
-    },
     updatesTakeRoom: true,
-    forDryRun: () => forRows(revisions.forDryRun(), characters.forDryRun()),
+    forImport(options) {
+      const [ofRevisions, ofCharacters] = [revisions.forImport(options), characters.forImport(options)];
+      return {
+        async whenKnown(tenantId, count) {
+          await ofRevisions.whenKnown(tenantId, count);
+          await ofCharacters.whenKnown(tenantId, Math.max(count, CHARACTERS_OF_BATCHES));
+        },
+        // Of neither anything is taken where the other one has no room.
+        tryTake: (tenantId, count, rows) =>
+          ofRevisions.hasRoom(tenantId, count) &&
+          ofCharacters.tryTake(tenantId, lengthOfRows(rows)) &&
+          ofRevisions.tryTake(tenantId, count),
+        giveBack(tenantId, count, rows) {
+          ofRevisions.giveBack(tenantId, count);
+          ofCharacters.giveBack(tenantId, lengthOfRows(rows));
+        },
+      };
+    },
   };
 }

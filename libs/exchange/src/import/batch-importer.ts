@@ -12,7 +12,7 @@ import {
 import { rowErrorOf, rowNumbersOf, withoutRowsOf, type RowError } from '../row-error';
 import { rowMessage } from '../row-message';
 import type { AppliedBatch, Batch, BatchOutcome } from './batch';
-import { KEY_BYTES, noRoomInLedger, type LedgerQuota } from '../ledger-quota';
+import { KEY_BYTES, noRoomInLedger, type LedgerQuotaOfImport } from '../ledger-quota';
 import type { CellFormat } from './cell-format';
 import { keyCompleter } from './complete-keys';
 import {
@@ -45,17 +45,18 @@ import type { ImportMode } from './write-statements';
 export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
 
 /** How many rows a tenant may have in the table of a definition, or in its history. */
-export interface ImportQuota extends QuotaOfRows {
+export interface ImportQuota {
   /** Whether rows that are updated take room too; only those that are inserted unless it says so. */
   readonly updatesTakeRoom?: boolean;
-  /** The same for one dry-run, which takes room from nobody else. */
-  forDryRun(): QuotaOfRows;
-  /** Waits, before a transaction, for a count where by what is known there is no room for so many rows at once. */
-  whenKnown?(tenantId: string, count: number): Promise<void>;
+  /** For one import, which begins now, or one dry-run, which takes room from nobody else. */
+  forImport(options: { isDryRun: boolean }): QuotaOfImport;
 }
 
-interface QuotaOfRows {
-  /** Whether there is room for these rows, which it takes. */
+/** What one import may add. */
+export interface QuotaOfImport {
+  /** Waits, before a transaction, for a count where by what is known there is no room for so many rows at once. */
+  whenKnown(tenantId: string, count: number): Promise<void>;
+  /** Whether there is room for these rows, which it takes. @throws Problem `overloaded` where nobody knows how it is now */
   tryTake(tenantId: string, count: number, rows: readonly ImportRow[]): boolean;
   /** Gives back the room for rows that turned out to need none, unless the transaction fails, which gives back all that it took. */
   giveBack(tenantId: string, count: number, rows: readonly ImportRow[]): void;
@@ -70,8 +71,9 @@ export interface ImportOptions {
   commit: CommitMode;
   caller: Caller;
   format?: CellFormat;
-  quota?: ImportQuota | undefined;
-  ledgerQuota?: LedgerQuota | undefined;
+  quota?: QuotaOfImport | undefined;
+  updatesTakeRoom?: boolean | undefined;
+  ledgerQuota?: LedgerQuotaOfImport | undefined;
   /** The range of the file that the batches belong to; each range numbers its own batches. */
   range: number;
   /** Each batch lists which of its rows have a duplicate key. */
@@ -97,8 +99,6 @@ export class BatchImporter {
   private readonly keepsValues: boolean;
   private readonly resolveRelations: ReturnType<typeof relationResolver>;
   private readonly writer: BatchWriter;
-  private readonly quota: QuotaOfRows | undefined;
-  private readonly ledgerQuota: Pick<LedgerQuota, 'tryTake'> | undefined;
   /** Rows of the file may name the rows that they change by their ids. */
   private readonly hasIds: boolean;
 
@@ -107,9 +107,7 @@ export class BatchImporter {
     /** Of rows of the job that were not written before. */
     private readonly unwrittenKeys: UnwrittenKeys,
   ) {
-    const { definition, caller, commit, mode, format, quota, ledgerQuota } = options;
-    this.quota = commit === 'NEVER' ? quota?.forDryRun() : quota;
-    this.ledgerQuota = commit === 'NEVER' ? ledgerQuota?.forDryRun() : ledgerQuota;
+    const { definition, caller, commit, mode, format } = options;
     this.hasIds = options.columns.includes(ID_PROPERTY);
     this.completeKeys = keyCompleter(definition, options.columns);
     this.convert = rowConverter(definition, options.columns, format);
@@ -244,8 +242,8 @@ export class BatchImporter {
     rows: readonly ImportRow[],
     write: (outOfRoom: readonly RowError[] | undefined) => Promise<Result>,
   ): Promise<Result> {
-    const { quota, options } = this;
-    const { tenantId } = options.caller;
+    const { quota, updatesTakeRoom, caller } = this.options;
+    const { tenantId } = caller;
     if (quota && !quota.tryTake(tenantId, rows.length, rows))
       return write(
         rows.map((row) => rowErrorOf(row, 'Validation', 'QuotaExceeded', rowMessage('quotaExceeded'))),
@@ -254,7 +252,7 @@ export class BatchImporter {
     try {
       const result = await write(undefined);
       const { inserted, updated } = result.written;
-      added = options.quota?.updatesTakeRoom ? [...inserted, ...updated] : inserted;
+      added = updatesTakeRoom ? [...inserted, ...updated] : inserted;
       return result;
     } finally {
       if (quota && added.length < rows.length) {
@@ -321,8 +319,7 @@ export class BatchImporter {
 
   /** A transaction that fails gives it back. */
   private takeRoom(bytes: number): void {
-    const { ledgerQuota, options } = this;
-    if (bytes > 0 && ledgerQuota && !ledgerQuota.tryTake(options.caller.tenantId, bytes))
-      throw noRoomInLedger();
+    const { ledgerQuota, caller } = this.options;
+    if (bytes > 0 && ledgerQuota && !ledgerQuota.tryTake(caller.tenantId, bytes)) throw noRoomInLedger();
   }
 }
