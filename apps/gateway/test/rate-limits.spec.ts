@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { eventually } from '@plinth/testing/eventually';
 import { infrastructure } from '@plinth/testing/infrastructure';
 import { Redis } from 'ioredis';
+import { addressOf } from '../src/limits/limit-request';
 import { networkOf } from '../src/limits/policies';
 import { RateLimiter } from '../src/limits/rate-limiter';
 import { closeAll, echo, onCloseAll, startGateway, startUpstream } from './start-gateway';
@@ -200,6 +201,15 @@ describe('the rate limit of an address', () => {
 });
 
 describe('behind a trusted proxy', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1:4711'],
+    ['2001:db8::1', '[2001:db8::1]:4711'],
+    ['2001:db8::1', '[2001:db8::1]'],
+  ])('a client is the same where the proxy names its port: %s, %s', (address, hop) => {
+    const request = { socket: {}, headers: { 'x-forwarded-for': `203.0.113.1, ${hop}` } } as never;
+    expect(addressOf(request, 1)).toBe(address);
+  });
+
   it('one client cannot use up what another one may do at the same time', async () => {
     const waiting: ServerResponse[] = [];
     const things = await startUpstream((_request, response) => void waiting.push(response));

@@ -28,5 +28,9 @@ export function addressOf(request: IncomingMessage, trustedProxies: number): str
     .split(',')
     .map((hop) => hop.trim())
     .filter((hop) => hop !== '');
-  return hops.at(-trustedProxies) ?? hops[0] ?? nearest;
+  return withoutPort(hops.at(-trustedProxies) ?? hops[0] ?? nearest);
 }
+
+/** Some proxies name the port of the client too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (hop: string): string =>
+  /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
