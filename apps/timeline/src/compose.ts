@@ -1,5 +1,4 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
-import { TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { systemClock } from '@plinth/kernel/clock';
@@ -19,6 +18,7 @@ import { PrismaClient, type Prisma } from './generated/client';
 import { migrations } from './generated/migrations';
 import { blobRecordStore } from './store/blob-record-store';
 import { dueEntries, startNotifyingDueEntries } from './store/due-entries';
+import { entryQuota } from './store/entry-quota';
 import { entryStore } from './store/entry-store';
 import { EACH_FOLLOWER, followerStore } from './store/follower-store';
 import { notificationStore } from './store/notification-store';
@@ -50,15 +50,6 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
   onClose(cultures.close);
 
   const ofRows = { db, log, metrics };
-  const entryQuota = new RowQuota({
-    ...ofRows,
-    table: 'entry',
-    // What the system notes is never refused, and takes no room from people.
-    where: `entry_type <> ${TimelineEntryType.SystemLog}`,
-    quota: 'timeline-entries',
-    what: 'timeline entries',
-    limit: config.TIMELINE_TENANT_ENTRIES_MAX,
-  });
   const followerQuota = new RowQuota({
     ...ofRows,
     table: 'follower',
@@ -139,7 +130,7 @@ export async function compose(config: TimelineConfig, log: Log, onClose: (close:
     notificationSignal: signal,
     timelineSignal,
     cultures,
-    entries: entryStore({ db, clock: systemClock, quota: entryQuota, followerQuota }),
+    entries: entryStore({ db, clock: systemClock, quota: entryQuota({ ...ofRows, config }), followerQuota }),
     followers: followerStore({ db, clock: systemClock, quota: followerQuota }),
     people: peopleStore({ db, clock: systemClock, quota: peopleQuota }),
     notifications: notificationStore({ db, clock: systemClock }),

@@ -12,6 +12,9 @@ export const TimelineConfig = z.object({
   TIMELINE_TENANT_ENTRIES_MAX: positiveInteger(10_000_000).describe(
     'Timeline entries that a tenant may have; what the system records is not refused.',
   ),
+  TIMELINE_TENANT_LONG_ENTRY_BYTES_MAX: positiveInteger(20 * 1024 ** 3).describe(
+    'Bytes that the entries of a tenant with more than 4,096 each may have together; shorter ones are bounded by their number alone.',
+  ),
   TIMELINE_TENANT_FOLLOWERS_MAX: positiveInteger(10_000_000).describe(
     'Followers that the entities of a tenant may have together.',
   ),

@@ -25,6 +25,7 @@ import { entryNotFound } from '../domain/problems';
 import { publishEntryRemoved, writeEntryAdded } from '../events/published';
 import type { Prisma } from '../generated/client';
 import { attachableBlobIds } from './blob-record-store';
+import type { EntryQuota } from './entry-quota';
 import { addFollowers, isFollowedByOthers } from './follower-store';
 import { lockStrangersNotifiedOf, removeCountsOfStrangers } from './notification-counts';
 import { markUnused } from './unused-blobs';
@@ -61,7 +62,7 @@ export interface EntryStore {
 interface Parts {
   db: TenantDatabase<Tx>;
   clock: Clock;
-  quota: Pick<RowQuota, 'take'>;
+  quota: EntryQuota;
   followerQuota: Pick<RowQuota, 'tryTake'>;
 }
 
@@ -135,7 +136,7 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
         db.inTenant(
           tenantId,
           async (tx) => {
-            quota.take(tenantId);
+            quota.take(tenantId, draft.body);
             await requireParentAndAttachments(tx, draft, caller);
             const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
             // Who is mentioned beyond the quota is notified and follows nothing; who follows already is counted too.

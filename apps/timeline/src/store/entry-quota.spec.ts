@@ -1,0 +1,39 @@
+import { undoingOnRollback } from '@plinth/runtime/postgres/beside-transaction';
+import { silentLog } from '@plinth/runtime/process/log';
+import { Registry } from 'prom-client';
+import { entryQuota } from './entry-quota';
+
+/** A quota of ten entries, and of 10,000 bytes in long ones, of a tenant that has none. */
+function aQuota() {
+  const $queryRawUnsafe = async () => [{ rows: 0 }];
+  return entryQuota({
+    db: {
+      inTenant: (_tenantId: string, work: (tx: never) => Promise<unknown>) =>
+        work({ $queryRawUnsafe } as never),
+    } as never,
+    log: silentLog(),
+    metrics: new Registry(),
+    config: { TIMELINE_TENANT_ENTRIES_MAX: 10, TIMELINE_TENANT_LONG_ENTRY_BYTES_MAX: 10_000 },
+  });
+}
+
+describe('the quota of entries and of bytes in long ones', () => {
+  it('counts bytes and not characters, and none of entries of up to 4,096', () => {
+    const quota = aQuota();
+    for (let count = 0; count < 4; count++) quota.take('one', 'x'.repeat(4_096));
+    quota.take('one', 'é'.repeat(2_049));
+    quota.take('one', 'é'.repeat(2_049));
+    expect(() => quota.take('one', 'é'.repeat(2_049))).toThrow('8196 bytes in timeline entries');
+    quota.take('one', 'é'.repeat(2_048));
+  });
+
+  it('has room for as many entries after a transaction whose entry has too many bytes', async () => {
+    const quota = aQuota();
+    for (let count = 0; count < 20; count++) {
+      const refused = undoingOnRollback(async () => quota.take('one', 'x'.repeat(10_001)));
+      await expect(refused).rejects.toThrow('bytes in timeline entries');
+    }
+    for (let count = 0; count < 10; count++) quota.take('one', 'x');
+    expect(() => quota.take('one', 'x')).toThrow('10 timeline entries');
+  });
+});

@@ -1,0 +1,48 @@
+import { BODY_LENGTH_MAX, TimelineEntryType } from '@plinth/contracts/timeline/shapes';
+import { RowQuota } from '@plinth/http/row-quota';
+import type { TimelineConfig } from '../config';
+
+/** How many entries the people of a tenant may have, and how many bytes the long ones among them. */
+export interface EntryQuota {
+  /** Takes room for an entry that is added; the transaction that adds it gives it back where it fails. @throws Problem `quota-exceeded` */
+  take(tenantId: string, body: string): void;
+}
+
+type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'metrics'> & {
+  config: Pick<TimelineConfig, 'TIMELINE_TENANT_ENTRIES_MAX' | 'TIMELINE_TENANT_LONG_ENTRY_BYTES_MAX'>;
+};
+
+/** A body of more bytes is long; the bytes of all others are bounded by their number. The same as in `long_entry_of_people`. */
+const SHORT_BODY_BYTES_MAX = 4_096;
+
+// What the system notes is never refused, and takes no room from people.
+const OF_PEOPLE = `entry_type <> ${TimelineEntryType.SystemLog}`;
+
+export function entryQuota({ config, ...deps }: Needs): EntryQuota {
+  const entries = new RowQuota({
+    ...deps,
+    table: 'entry',
+    where: OF_PEOPLE,
+    quota: 'timeline-entries',
+    what: 'timeline entries',
+    limit: config.TIMELINE_TENANT_ENTRIES_MAX,
+  });
+  const bytes = new RowQuota({
+    ...deps,
+    table: 'entry',
+    where: `${OF_PEOPLE} AND octet_length(body) > ${SHORT_BODY_BYTES_MAX}`,
+    quota: 'timeline-long-entry-bytes',
+    what: `bytes in timeline entries of more than ${SHORT_BODY_BYTES_MAX} bytes`,
+    limit: config.TIMELINE_TENANT_LONG_ENTRY_BYTES_MAX,
+    measure: 'sum(octet_length(body))',
+    // The longest body that a request brings.
+    uncountedMin: 4 * BODY_LENGTH_MAX,
+  });
+  return {
+    take(tenantId, body) {
+      const length = Buffer.byteLength(body);
+      entries.take(tenantId);
+      if (length > SHORT_BODY_BYTES_MAX) bytes.take(tenantId, length);
+    },
+  };
+}
