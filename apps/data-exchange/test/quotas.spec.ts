@@ -1,7 +1,12 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Caller } from '@plinth/kernel/caller';
+import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { eventually } from '@plinth/testing/eventually';
 import { aCaller } from '@plinth/testing/http';
+import { ArrivingBytes } from '../src/app/arriving-bytes';
 import { importInSingleTransaction } from '../src/app/import-in-single-transaction';
 import { importRange } from '../src/app/import-range';
 import { runExport } from '../src/app/run-export';
@@ -36,6 +41,39 @@ function unendedUpload(exchange: DataExchange, caller: Caller, bytes: number) {
       `code,title\n${'A,a\n'.repeat(bytes / 4)}`,
   );
   return { status: () => status, giveUp: () => sent.destroy() };
+}
+
+const storedFiles = ({ folder }: DataExchange, tenantId: string): string[] => {
+  const partial = readdirSync(join(folder, '@partial'));
+  const exports = join(folder, tenantId, 'exports');
+  return existsSync(exports) ? [...readdirSync(exports), ...partial] : partial;
+};
+
+/** Counts what of files a store takes. */
+function countedStore(blobs: BlobStore) {
+  let taken = 0;
+  const put: BlobStore['put'] = (key, content) => {
+    const counted = async function* (pieces: AsyncIterable<Buffer>) {
+      for await (const piece of pieces) {
+        taken += piece.length;
+        yield piece;
+      }
+    };
+    return blobs.put(key, Readable.from(counted(content), { objectMode: false }));
+  };
+  return { blobs: { ...blobs, put }, bytesTaken: () => taken };
+}
+
+/** A store that has all of a file, and says that it is stored when it is told to. */
+function heldStore(blobs: BlobStore) {
+  const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const put: BlobStore['put'] = async (key, content) => {
+    const stored = await blobs.put(key, content);
+    taken.resolve();
+    await released.promise;
+    return stored;
+  };
+  return { blobs: { ...blobs, put }, stored: taken.promise, release: released.resolve };
 }
 
 const storedRows = async ({ db }: DataExchange, { tenantId }: Caller, jobId: string): Promise<number> => {
@@ -150,6 +188,105 @@ describe('what a tenant has stored and running', () => {
 
     const { body: ended } = await http.get(`/exports/jobs/${queued.id}`);
     expect(ended).toMatchObject({ status: 'Failed', errorMessage: expect.stringContaining('no room') });
+  });
+
+  describe('as exports are written', () => {
+    const ROWS = 20_000;
+    const FILE_BYTES_MIN = ROWS * 100;
+
+    /** An export of some two megabytes that waits. */
+    const queuedExport = async (caller: Caller): Promise<string> => {
+      const job = { definitionName: 'Shop.Articles', format: 'csv', selectedFields: ['title'] };
+      return (await exchange.as(caller).post('/exports/jobs', job)).body.id;
+    };
+    const addRows = (caller: Caller, count: number) =>
+      exchange.shop.query(
+        `INSERT INTO article (tenant_id, id, code, title)
+         SELECT $1, gen_random_uuid(), 'K' || number, repeat('x', 100) FROM generate_series(1, $2::int) AS number`,
+        [caller.tenantId, count],
+      );
+    const run = (deps: DataExchange, caller: Caller, id: string) =>
+      runExport(deps, caller.tenantId, id, new AbortController().signal);
+    const endOf = async (caller: Caller, id: string) =>
+      (await exchange.as(caller).get(`/exports/jobs/${id}`)).body;
+    /** What a tenant has in the store of files, is counted with, and may be removed later. */
+    const storedOf = async ({ tenantId }: Caller) => ({
+      files: storedFiles(exchange, tenantId).length,
+      bytes: (await tenantUsageStore(exchange.db).of(tenantId)).fileBytes,
+      unrecorded: await exchange.db.inTenant(
+        tenantId,
+        (tx) => tx.$queryRaw<object[]>`SELECT FROM unrecorded_blob WHERE tenant_id = ${tenantId}::uuid`,
+      ),
+    });
+    const failed = { status: 'Failed', errorMessage: 'Your tenant has no room for more files.' };
+    const nothing = { files: 0, bytes: 0, unrecorded: [] };
+
+    it.each(['csv', 'json', 'xlsx'])(
+      'has a quota of bytes, beyond which no file grows, and then there is none: %s',
+      async (format) => {
+        const caller = aCaller();
+        await exchange.shop.query(
+          `INSERT INTO article (tenant_id, id, code, title)
+           SELECT $1, gen_random_uuid(), 'K' || number, text FROM generate_series(1, 20000) AS number,
+             LATERAL (SELECT string_agg(md5(number || '.' || part), '') AS text FROM generate_series(1, 12) AS part) AS random`,
+          [caller.tenantId],
+        );
+        const job = { definitionName: 'Shop.Articles', format, selectedFields: ['title'] };
+        const { body: queued } = await exchange.as(caller).post('/exports/jobs', job);
+        const { blobs, bytesTaken } = countedStore(exchange.blobs);
+
+        await run({ ...exchange, blobs }, caller, queued.id);
+
+        expect(await endOf(caller, queued.id)).toMatchObject(failed);
+        expect(bytesTaken()).toBeGreaterThan(0);
+        expect(bytesTaken()).toBeLessThanOrEqual(BYTES_MAX);
+        expect(await storedOf(caller)).toEqual(nothing);
+      },
+    );
+
+    it('has a quota of bytes, of which those that a process writes at once take no more together', async () => {
+      const caller = aCaller();
+      await addRows(caller, ROWS);
+      const [first, second] = [await queuedExport(caller), await queuedExport(caller)];
+      const { blobs, stored, release } = heldStore(exchange.blobs);
+      const running = run({ ...exchange, blobs }, caller, first);
+      await stored;
+
+      await run(exchange, caller, second);
+      release();
+      await running;
+
+      expect(await endOf(caller, second)).toMatchObject(failed);
+      expect(await endOf(caller, first)).toMatchObject({ status: 'Completed', rowCount: ROWS });
+      expect(await storedOf(caller)).toMatchObject({ files: 1, unrecorded: [] });
+      // What was refused takes no room.
+      await exchange.shop.query('DELETE FROM article WHERE tenant_id = $1', [caller.tenantId]);
+      await addRows(caller, 1_000);
+      const third = await queuedExport(caller);
+      await run(exchange, caller, third);
+      expect(await endOf(caller, third)).toMatchObject({ status: 'Completed' });
+    });
+
+    it('has a quota of bytes, which holds whatever other processes have stored meanwhile', async () => {
+      const caller = aCaller();
+      await addRows(caller, ROWS);
+      const [first, second] = [await queuedExport(caller), await queuedExport(caller)];
+      const { blobs, stored, release } = heldStore(exchange.blobs);
+      const elsewhere = { ...exchange, blobs, arriving: new ArrivingBytes() };
+      const running = run(elsewhere, caller, first);
+      await stored;
+
+      await run(exchange, caller, second);
+      release();
+      await running;
+
+      expect(await endOf(caller, second)).toMatchObject({ status: 'Completed' });
+      expect(await endOf(caller, first)).toMatchObject(failed);
+      const { files, bytes, unrecorded } = await storedOf(caller);
+      expect([files, unrecorded]).toEqual([1, []]);
+      expect(bytes).toBeGreaterThan(FILE_BYTES_MIN);
+      expect(bytes).toBeLessThanOrEqual(BYTES_MAX);
+    });
   });
 
   it.each([

@@ -428,6 +428,24 @@ describe('retries of the SDK', () => {
       expect(received).toHaveLength(1);
     });
 
+    it('do not begin it again where it took longer than the gateway waits', async () => {
+      const tooLong = {
+        type: 'https://x/problems/area-timed-out',
+        title: 'No response in time',
+        status: 503,
+        detail: 'The template service did not respond in time.',
+      };
+      replies = [replyWith(503, tooLong), replyWith(204)];
+      await expect(check()).rejects.toMatchObject({ status: 503, slug: 'area-timed-out' });
+      expect(received).toHaveLength(1);
+
+      // Under a key it is done once, and the next attempt has the result.
+      received.length = 0;
+      replies = [replyWith(503, tooLong), replyWith(204)];
+      await client().putThing({ params: { name: 'a' }, body: { name: 'b' } });
+      expect(received).toHaveLength(2);
+    });
+
     it('begin it again where nothing of a response came, or the platform says that it can be tried again', async () => {
       const away = { type: 'about:blank', title: 'Sorry', status: 503, detail: 'No.' };
       replies = [(res) => void res.destroy(), breakOff(JSON.stringify(away)), replyWith(204)];

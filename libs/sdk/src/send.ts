@@ -17,7 +17,10 @@ export interface SendOptions {
   timeoutMilliseconds: number;
   /** Whether JSON may be a file, which is read as a stream. */
   isFile?: boolean;
-  /** Whether a repetition does much work again: none follows a response in JSON that began as a success and broke off. */
+  /**
+   * Whether a repetition does much work again, which would take as long as the attempt before: none follows where that was
+   * too long for the gateway, or where a response in JSON began as a success and broke off.
+   */
   repeatsWork?: boolean;
   /** Asked once where the token is refused; resolves to whether there is another one now. */
   renewToken?: () => Promise<boolean>;
@@ -58,7 +61,9 @@ export async function send(
         continue;
       }
       const delay = Math.max(backoff, (problem.retryAfterSeconds ?? 0) * 1000);
-      if (isLast(delay) || !isTemporary(problem.status, problem.retryAfterSeconds)) throw problem;
+      const wasTooLong = fetching.repeatsWork && problem.slug === 'area-timed-out';
+      if (isLast(delay) || wasTooLong || !isTemporary(problem.status, problem.retryAfterSeconds))
+        throw problem;
       await wait(delay, signal);
     } catch (error) {
       // By its name, because `fetch` may come from another realm.

@@ -1,26 +1,32 @@
-/** The bytes of one upload, until it is stored or refused. */
+/** The bytes of one file, until it is stored or refused. */
 interface Arrival {
-  /** Returns those of all uploads of the tenant that arrive now. */
-  add(bytes: number): number;
+  /** Counts more of it. Where there is no room it ends, so that as many others of the tenant fit as there is room for. */
+  add(bytes: number): void;
   end(): void;
 }
 
-/** How much of uploads that are not counted as files yet has arrived, of each tenant. */
+/** How much of files that are not counted as stored yet has come from clients and exports, of each tenant. */
 export class ArrivingBytes {
   private readonly byTenant = new Map<string, number>();
 
-  begin(tenantId: string): Arrival {
+  /** @param requireRoom throws where there is none for the bytes of all files of the tenant that arrive now */
+  begin(tenantId: string, requireRoom: (bytes: number) => void): Arrival {
     let own = 0;
-    return {
-      add: (bytes) => {
-        own += bytes;
-        return this.change(tenantId, bytes);
-      },
-      end: () => {
-        this.change(tenantId, -own);
-        own = 0;
-      },
+    const end = (): void => {
+      this.change(tenantId, -own);
+      own = 0;
     };
+    const add = (bytes: number): void => {
+      own += bytes;
+      const arriving = this.change(tenantId, bytes);
+      try {
+        requireRoom(arriving);
+      } catch (error) {
+        end();
+        throw error;
+      }
+    };
+    return { add, end };
   }
 
   private change(tenantId: string, bytes: number): number {

@@ -68,16 +68,9 @@ export async function receiveUpload(
   const blobKey = `${caller.tenantId}/imports/${id}`;
   const blob = { tenantId: caller.tenantId, key: blobKey };
   await unrecordedBlobs.begin(blob);
-  const arrival = dependencies.arriving.begin(caller.tenantId);
-  const onBytes = (bytes: number): void => {
-    try {
-      requireRoomForFiles(config, stored, arrival.add(bytes), clock.now());
-    } catch (error) {
-      // The others of the tenant go on, so that as many fit as there is room for.
-      arrival.end();
-      throw error;
-    }
-  };
+  const arrival = dependencies.arriving.begin(caller.tenantId, (bytes) =>
+    requireRoomForFiles(config, stored, bytes, clock.now()),
+  );
   try {
     const limit = {
       bytesMax: config.EXCHANGE_UPLOAD_BYTES_MAX,
@@ -87,7 +80,7 @@ export async function receiveUpload(
     const receive = () =>
       receiveFile(request, caller, limit, async ({ name, content }) => ({
         fileName: name,
-        ...(await store(content, onBytes, blobKey, blobs)),
+        ...(await store(content, arrival.add, blobKey, blobs)),
       }));
     const { fields, result } = await unrecordedBlobs.whileStoring(blob, receive);
     const { fileName, file, detector } = result;

@@ -8,7 +8,7 @@ import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { UnrecordedBlobs } from '@plinth/runtime/blobs/unrecorded-blobs';
 import { collectBuffersEvery } from '@plinth/runtime/process/garbage-collection';
 import { exportBlobKey, exportFileName } from '../domain/export-job';
-import { hasRoomForFiles, type TenantQuota } from '../domain/tenant-quota';
+import { hasRoomForFiles, type TenantQuota, type TenantUsage } from '../domain/tenant-quota';
 import { definitionNotFound } from '../domain/problems';
 import { ID_HEADER, type Definition } from '../domain/definition';
 import type { FileColumn } from '../formats/file-column';
@@ -18,6 +18,7 @@ import type { Owners } from '../grpc/owners';
 import { receiveRows } from '../grpc/receive-rows';
 import type { ExportJob, ExportProgress, ExportStore } from '../store/export-store';
 import type { TenantUsageStore } from '../store/tenant-usage-store';
+import type { ArrivingBytes } from './arriving-bytes';
 
 export interface ExportDependencies {
   exports: ExportStore;
@@ -27,13 +28,18 @@ export interface ExportDependencies {
   config: TenantQuota;
   usage: TenantUsageStore;
   unrecordedBlobs: UnrecordedBlobs;
+  arriving: ArrivingBytes;
 }
 
 const PROGRESS_MILLISECONDS = 1_000;
 /** Of rows; what is written of them, and what they came in, takes as much again each. */
 const UNCOLLECTED_BYTES_MAX = 4 * 1_024 * 1_024;
 
-class ExportCancelled extends Error {}
+/** Ends the job without a file and says why; to try again would end it again. */
+class ExportEnded extends Error {}
+
+const CANCELLED = 'The export was cancelled.';
+const NO_ROOM = 'Your tenant has no room for more files.';
 
 /** Writes the file of an export and ends the job. Run again, it starts over; the file is stored only when it is complete. */
 export async function runExport(
@@ -49,8 +55,8 @@ export async function runExport(
   if (job.blobKey !== null) await blobs.delete(job.blobKey);
   if (job.cancelRequestedAt !== null) return exports.fail(tenantId, jobId, CANCELLED, clock.now());
   // Those that were asked for before may have used the room up meanwhile.
-  if (!hasRoomForFiles(config, await usage.of(tenantId)))
-    return exports.fail(tenantId, jobId, 'Your tenant has no room for more files.', clock.now());
+  const used = await usage.of(tenantId);
+  if (!hasRoomForFiles(config, used)) return exports.fail(tenantId, jobId, NO_ROOM, clock.now());
   const definition = await owners.find(job.definitionName);
   if (!definition) throw definitionNotFound(job.definitionName);
 
@@ -63,28 +69,33 @@ export async function runExport(
   const ended = new AbortController();
   void recordProgress(exports, job, progress, stop, ended.signal);
   const stopped = AbortSignal.any([signal, stop.signal]);
+  const requireRoom = (usedNow: TenantUsage, bytes: number): void => {
+    if (!hasRoomForFiles(config, usedNow, bytes)) throw new ExportEnded(NO_ROOM);
+  };
+  const arrival = dependencies.arriving.begin(tenantId, (bytes) => requireRoom(used, bytes));
   let isFileOfJob = false;
   const rows = counted(receiveJobRows(dependencies, job, definition, stopped), progress);
   try {
-    const content = Readable.from(writeFile(job.format, columnsOf(job, definition), rows), {
-      objectMode: false,
-    });
+    const pieces = measured(writeFile(job.format, columnsOf(job, definition), rows), arrival.add);
+    const content = Readable.from(pieces, { objectMode: false });
     const stored = await unrecordedBlobs.whileStoring(blob, () => blobs.put(blobKey, content));
     const fileName = exportFileName(job);
     const file = { ...stored, blobKey, fileName, rowCount: progress.rowsDone, at: clock.now() };
-    isFileOfJob = await exports.complete(tenantId, jobId, file);
+    // Others of the tenant may have been stored meanwhile, and other processes count what arrives there.
+    isFileOfJob = await exports.complete(tenantId, jobId, file, (usedNow) =>
+      requireRoom(usedNow, stored.sizeBytes),
+    );
   } catch (error) {
-    if (!(error instanceof ExportCancelled)) throw error;
-    await exports.fail(tenantId, jobId, CANCELLED, clock.now());
+    if (!(error instanceof ExportEnded)) throw error;
+    await exports.fail(tenantId, jobId, error.message, clock.now());
   } finally {
     ended.abort();
+    arrival.end();
     // Another run may have been started meanwhile, or have ended the job: nobody asks for this file.
     if (!isFileOfJob)
       await unrecordedBlobs.abandon(blob, () => exports.isFileOfJob(tenantId, jobId, blobKey));
   }
 }
-
-const CANCELLED = 'The export was cancelled.';
 
 function receiveJobRows(
   { owners }: ExportDependencies,
@@ -111,7 +122,7 @@ async function recordProgress(
     for (;;) {
       await pause(PROGRESS_MILLISECONDS, undefined, { signal: ended });
       const { isCancelled } = await exports.recordProgress(tenantId, id, progress);
-      if (isCancelled) throw new ExportCancelled();
+      if (isCancelled) throw new ExportEnded(CANCELLED);
     }
   } catch (error) {
     if (!ended.aborted) stop.abort(error);
@@ -126,6 +137,17 @@ async function* counted(pieces: AsyncGenerator<Buffer>, progress: ExportProgress
     collect(lines.length);
   }
   progress.phase = ExportPhase.FinishingFile;
+}
+
+/** @param onBytes throws where there is no room for more */
+async function* measured(
+  pieces: AsyncIterable<Buffer>,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    onBytes(piece.length);
+    yield piece;
+  }
 }
 
 function columnsOf({ request }: ExportJob, { fields }: Definition): FileColumn[] {

@@ -12,11 +12,12 @@ import {
   type Operation,
 } from '@plinth/runtime/postgres/run-once';
 import type { ExportRequest } from '../domain/export-job';
+import type { TenantUsage } from '../domain/tenant-quota';
 import { publishExportFinished } from '../events/published';
 import { exportAlreadyEnded, exportJobNotFound } from '../domain/problems';
 import type { ExportJob as ExportJobRow, Prisma } from '../generated/client';
 import { JOB_BATCH_SIZE, jobRecords, jobRetention, type JobRetention } from './job-records';
-import { countUnfinishedJobs } from './tenant-usage-store';
+import { countUnfinishedJobs, usageBeforeFile } from './tenant-usage-store';
 
 export type ExportJob = Omit<ExportJobRow, 'request' | 'caller' | 'format' | 'phase' | 'fileSizeBytes'> & {
   request: ExportRequest;
@@ -74,8 +75,14 @@ export interface ExportStore extends JobRetention {
   /**
    * Ends the job with the file of the run that was started last, which was begun as an unrecorded one; returns whether this is
    * the file of the job.
+   * @param requireRoom throws where there is none, and the job goes on
    */
-  complete(tenantId: string, id: string, file: WrittenFile): Promise<boolean>;
+  complete(
+    tenantId: string,
+    id: string,
+    file: WrittenFile,
+    requireRoom?: (used: TenantUsage) => void,
+  ): Promise<boolean>;
   /** Whether the job ended with the file under this key. */
   isFileOfJob(tenantId: string, id: string, blobKey: string): Promise<boolean>;
   fail(tenantId: string, id: string, reason: string, at: Date): Promise<void>;
@@ -90,6 +97,13 @@ export interface ExportStore extends JobRetention {
   recordFileRemoval(tenantId: string, id: string, at: Date): Promise<void>;
   /** Records that Temporal was asked to run the job. */
   recordStart(tenantId: string, id: string, at: Date): Promise<void>;
+}
+
+/** What comes in the transaction of a change that ends a job. */
+interface Change {
+  operation?: Operation;
+  blobKey?: string;
+  requireRoom?: ((used: TenantUsage) => void) | undefined;
 }
 
 const RUNNING = ['Queued', 'Exporting'];
@@ -111,11 +125,13 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
     tenantId: string,
     id: string,
     data: Prisma.ExportJobUpdateManyMutationInput,
-    { operation, blobKey }: { blobKey?: string; operation?: Operation } = {},
+    { operation, blobKey, requireRoom }: Change = {},
   ): Promise<boolean> => {
     const where = { tenantId, id, status: { in: RUNNING }, ...(blobKey === undefined ? {} : { blobKey }) };
     return db.inTenant(tenantId, async (tx) => {
+      const used = requireRoom && (await usageBeforeFile(tx, tenantId));
       const { count } = await tx.exportJob.updateMany({ where, data });
+      if (count > 0 && used) requireRoom(used);
       if (count > 0 && operation) await recordOperation(tx, operation, null);
       if (count > 0 && blobKey !== undefined) await recordBlob(tx, { tenantId, key: blobKey });
       if (count > 0 && data.completedAt) {
@@ -180,7 +196,7 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
       return { isCancelled: (await getState(tenantId, id)).cancelRequestedAt !== null };
     },
 
-    async complete(tenantId, id, { blobKey, fileName, sizeBytes, sha256, rowCount, at }) {
+    async complete(tenantId, id, { blobKey, fileName, sizeBytes, sha256, rowCount, at }, requireRoom) {
       const completed = {
         status: 'Completed',
         phase: null,
@@ -192,7 +208,8 @@ export function exportStore(db: TenantDatabase<Prisma.TransactionClient>): Expor
         completedAt: at,
       };
       return (
-        (await changeRunning(tenantId, id, completed, { blobKey })) || isFileOfJob(tenantId, id, blobKey)
+        (await changeRunning(tenantId, id, completed, { blobKey, requireRoom })) ||
+        isFileOfJob(tenantId, id, blobKey)
       );
     },
 

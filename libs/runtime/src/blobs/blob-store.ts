@@ -23,7 +23,8 @@ export interface BlobOrigin {
 export interface BlobStore {
   /**
    * Stores a stream under a key; until the stream ends well, what was there before is read under it.
-   * @throws Problem `timed-out` for what a client sends very slowly while others wait, where places for that are few
+   * @throws Problem `timed-out` for what a client sends very slowly while others wait, where places for that are few;
+   * `too-large` for more than the store has room for in one file
    */
   put(key: string, content: Readable, origin?: BlobOrigin): Promise<StoredBlob>;
   /** Opens a file, or a part of it. @throws Problem `gone` when there is none. */

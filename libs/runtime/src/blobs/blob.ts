@@ -9,14 +9,19 @@ export const stepsOf = (key: string): string[] =>
     .split('/')
     .map((step) => encodeURIComponent(step).replace(/^\.+$/, (dots) => '%2E'.repeat(dots.length)) || '%');
 
-/** Passes a stream on and tells afterwards what went through. */
-export function measure(): { stream: Transform; bytesArrived: () => number; measured: () => StoredBlob } {
+/** Passes a stream on and tells afterwards what went through. @param bytesMax a stream of more ends with a problem that does not pass */
+export function measure(bytesMax = Infinity): {
+  stream: Transform;
+  bytesArrived: () => number;
+  measured: () => StoredBlob;
+} {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
       sizeBytes += chunk.length;
+      if (sizeBytes > bytesMax) return done(tooLarge(bytesMax));
+      hash.update(chunk);
       done(null, chunk);
     },
   });
@@ -26,6 +31,9 @@ export function measure(): { stream: Transform; bytesArrived: () => number; meas
     measured: () => ({ sizeBytes, sha256: hash.digest('hex') }),
   };
 }
+
+const tooLarge = (bytesMax: number): Problem =>
+  new Problem('too-large', `The file is larger than the ${bytesMax} bytes that can be stored of one.`);
 
 export const blobIsGone = (): Problem => new Problem('gone', 'The file is no longer there.');
 

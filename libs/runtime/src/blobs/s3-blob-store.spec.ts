@@ -64,6 +64,61 @@ describe('a file in a bucket', () => {
   });
 });
 
+describe('a file that is larger than one part', () => {
+  const MEBIBYTE = 1024 * 1024;
+  const GIBIBYTE = 1024 * MEBIBYTE;
+
+  /** A server that takes parts and keeps their sizes, and what was done with their uploads. */
+  async function aStoreInParts(options: Parameters<typeof s3BlobStore>[1] = {}) {
+    const parts: number[] = [];
+    const done: string[] = [];
+    const server = await aStore((request, response) => {
+      const { searchParams } = new URL(request.url!, 'http://bucket');
+      const number = searchParams.get('partNumber');
+      if (number === null) done.push(`${request.method} ${searchParams.has('uploads') ? 'begin' : 'end'}`);
+      else parts[Number(number) - 1] = Number(request.headers['content-length']);
+      response.setHeader('etag', '"part"');
+      if (request.method === 'DELETE') response.writeHead(204);
+      const answer = request.method === 'POST' ? '<Result><UploadId>one</UploadId></Result>' : '';
+      request.resume().once('end', () => response.end(answer));
+    }, options);
+    return { ...server, parts, done };
+  }
+
+  const bytes = (count: number): Readable =>
+    Readable.from(
+      (function* () {
+        for (let at = 0; at < count; at += MEBIBYTE) yield Buffer.alloc(Math.min(MEBIBYTE, count - at));
+      })(),
+      { objectMode: false },
+    );
+
+  it.each([
+    ['a client sends, of which 2 GiB are taken unless an operator says otherwise', true, 2 * GIBIBYTE],
+    ['a service makes, of which a tenant has room for 20 GiB unless he does', false, 3 * 20 * GIBIBYTE],
+  ])('has parts of which S3 takes as many as it needs: what %s', async (_what, isSentByClient, most) => {
+    await using server = await aStoreInParts();
+
+    await server.store.put('tenant/file', bytes(40 * MEBIBYTE), { isSentByClient });
+
+    expect(server.parts[0]! * 10_000).toBeGreaterThan(most);
+    expect(new Set(server.parts.slice(0, -1)).size).toBe(1);
+    expect(server.parts.reduce((sum, part) => sum + part)).toBe(40 * MEBIBYTE);
+  });
+
+  it('is refused for good where it needs more parts than S3 takes, and its parts are removed', async () => {
+    await using server = await aStoreInParts({ partsOfFileMax: 2 });
+    const put = (count: number) => server.store.put('tenant/file', bytes(count), { isSentByClient: true });
+
+    await expect(put(10 * MEBIBYTE + 1)).rejects.toMatchObject({ kind: 'too-large' });
+    expect(server.parts.length).toBeLessThanOrEqual(2);
+    expect(server.done).toEqual(['POST begin', 'DELETE end']);
+
+    expect(await put(10 * MEBIBYTE)).toMatchObject({ sizeBytes: 10 * MEBIBYTE });
+    expect(server.done.slice(2)).toEqual(['POST begin', 'POST end']);
+  });
+});
+
 describe('an upload in parts that began long ago', () => {
   const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
   const uploads = ['ended', 'left', 'goes-on', 'aborted-elsewhere', 'without-parts']

@@ -14,8 +14,12 @@ import { blobIsGone, blobStoreIsDown, blobStoreRefuses, contentOf, measure, step
 import type { BlobOrigin, BlobRange, BlobStore, StoredBlob } from './blob-store';
 import { resumedReading, type OpenedPart } from './resumed-reading';
 
-/** The smallest that S3 takes. */
+/** The smallest that S3 takes, for what clients send: 52 GB at most. */
 const PART_BYTES = 5 * 1024 * 1024;
+/** For what services make, which is as large as the room of its tenant: 84 GB at most. */
+const PART_BYTES_OF_SERVICES = 8 * 1024 * 1024;
+/** S3 takes no more of a file. */
+const PARTS_OF_FILE_MAX = 10_000;
 /** So many parts of a file are sent at the same time, while the next one arrives in memory. */
 const PARTS_MAX = 2;
 /** Each has three parts in memory, for as long as a slow client takes to send them. */
@@ -35,12 +39,13 @@ const CONNECTIONS_MAX = Infinity;
 interface S3Uploads {
   uploads?: FairPlaces;
   leastRate?: LeastRate;
+  partsOfFileMax?: number;
 }
 
 /** Keeps files in a bucket of an S3 server. The client is loaded when it is first needed. */
 export function s3BlobStore(
   url: URL,
-  { uploads = uploadPlaces(), leastRate = LEAST_RATE }: S3Uploads = {},
+  { uploads = uploadPlaces(), leastRate = LEAST_RATE, partsOfFileMax = PARTS_OF_FILE_MAX }: S3Uploads = {},
 ): BlobStore {
   const bucket = url.hostname;
   const prefix = url.pathname.split('/').filter((step) => step !== '');
@@ -63,11 +68,12 @@ export function s3BlobStore(
     { isSentByClient }: BlobOrigin,
   ): Promise<StoredBlob> => {
     const { client, Upload } = await connect();
-    const { stream, bytesArrived, measured } = measure();
+    const partSize = isSentByClient ? PART_BYTES : PART_BYTES_OF_SERVICES;
+    const { stream, bytesArrived, measured } = measure(partSize * partsOfFileMax);
     const sending = new Upload({
       client,
       params: { ...at(key), Body: stream },
-      partSize: PART_BYTES,
+      partSize,
       queueSize: PARTS_MAX,
     });
     let ofSource: unknown;
@@ -85,11 +91,11 @@ export function s3BlobStore(
     try {
       await sending.done();
     } catch (error) {
+      stream.destroy();
+      await reading;
       // An upload that fails aborts the stream that it reads.
       if (ofSource !== undefined && !isAbort(ofSource)) throw ofSource;
       if (sending.uploadId !== undefined) unfinished.set(sending.uploadId, at(key).Key);
-      stream.destroy();
-      await reading;
       throw blobStoreIsDown(error);
     } finally {
       endWatch?.();
