@@ -1,4 +1,5 @@
 import { createCallerCulture } from '@plinth/clients/caller-culture';
+import { ByteBudget, measureBytes } from '@plinth/runtime/process/byte-budget';
 import { createMetrics, Health } from '@plinth/runtime/process/health';
 import { shareUsedUp } from '@plinth/contracts/platform/problems';
 import {
@@ -16,6 +17,7 @@ import { openServiceStore } from '@plinth/runtime/postgres/open-service-store';
 import { createTemporal } from '@plinth/runtime/temporal/temporal';
 import type { DataExchangeConfig } from './config';
 import { ArrivingBytes } from './app/arriving-bytes';
+import { SCRATCH_SHARES } from './app/open-rows';
 import { SharedProgress } from './app/shared-progress';
 import { placesOfLargeBatches } from './app/uncounted-rows';
 import { PrismaClient, type Prisma } from './generated/client';
@@ -99,6 +101,8 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
   const dryRunPlaces = places(config.EXCHANGE_DRY_RUNS_MAX, 'dry-runs');
   const previewPlaces = places(config.EXCHANGE_PREVIEWS_MAX, 'previews');
   const workbookPlaces = places(WORKBOOKS_MAX, 'workbooks', { timesFree: 2 });
+  const scratch = new ByteBudget(config.EXCHANGE_SCRATCH_BYTES_MAX, SCRATCH_SHARES);
+  measureBytes(metrics, { workbooks: scratch });
   const workbookDryRunPlaces = places(WORKBOOK_DRY_RUNS_MAX, 'dry-runs of workbooks');
   const reportPlaces = places(REPORTS_MAX, 'reports');
   const detectionPlaces = turnsAt(DETECTIONS_MAX);
@@ -145,6 +149,7 @@ export async function compose(config: DataExchangeConfig, log: Log, onClose: (cl
     dryRunPlaces,
     previewPlaces,
     workbookPlaces,
+    scratch,
     workbookDryRunPlaces,
     reportPlaces,
     detectionPlaces,

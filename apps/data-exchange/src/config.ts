@@ -18,6 +18,9 @@ export const DataExchangeConfig = z.object({
     .describe('Task queue of imports and exports in Temporal.'),
   BLOB_URL: z.url().describe('Where files are stored: `file:///folder` or `s3://bucket`.'),
   EXCHANGE_UPLOAD_BYTES_MAX: positiveInteger(2 * 1024 ** 3).describe('Largest file that can be uploaded.'),
+  EXCHANGE_SCRATCH_BYTES_MAX: positiveInteger(18 * 1024 ** 3).describe(
+    'Bytes of the temporary files in which a process has the workbooks that it reads, each with its texts unpacked; of these a tenant has at most two thirds.',
+  ),
   EXCHANGE_RANGE_BYTES: positiveInteger(4 * 1024 ** 2).describe(
     'Larger text files are imported in ranges of about this size, so that jobs alternate and workers share them.',
   ),

@@ -104,6 +104,34 @@ describe('the import of a workbook', () => {
     expect((await dryRun).body).toMatchObject({ insertedRows: 1 });
   });
 
+  it('waits for room for its files where others have all of it, and its previews and dry-runs are 503', async () => {
+    const caller = aCaller();
+    const http = exchange.as(caller);
+    const content = await aWorkbook({
+      Articles: [
+        ['Code', 'Title'],
+        ['A', 'a'],
+      ],
+    });
+    const job = await mappedImport(exchange, caller, content);
+    const ofOthers = exchange.scratch.reserve(aCaller());
+    ofOthers.grow(exchange.config.EXCHANGE_SCRATCH_BYTES_MAX);
+    for (const step of ['preview', 'dry-run']) {
+      const refused = await http.post(`/imports/${job}/${step}`, step === 'preview' ? undefined : {});
+      expect(refused).toMatchObject({ status: 503, body: { type: expect.stringContaining('overloaded') } });
+      expect(refused.headers.get('retry-after')).toBe('10');
+    }
+
+    const attempts = jest.spyOn(exchange.scratch, 'reserve');
+    expect((await http.post(`/imports/${job}/execute`)).status).toBe(202);
+    await eventually(() => attempts.mock.calls.length > 1);
+    attempts.mockRestore();
+    expect((await http.get(`/imports/${job}`)).body.status).toBe('Executing');
+    ofOthers.release();
+    expect(await reportOf(exchange, caller, job)).toMatchObject({ insertedRows: 1, failedRows: 0 });
+    expect(exchange.scratch.usedBytes).toBe(0);
+  });
+
   it('reads the types of its cells', async () => {
     const caller = aCaller();
     const content = await aWorkbook({

@@ -18,6 +18,7 @@ interface Container {
   healthcheck?: { test?: string[]; disable?: boolean };
   depends_on?: Record<string, { condition: string }>;
   read_only?: boolean;
+  tmpfs?: string[];
   user?: string;
   cap_drop?: string[];
   environment?: Record<string, string>;
@@ -100,6 +101,20 @@ describe('docker-compose.yml', () => {
     expect(parse(readFileSync(rules, 'utf8'))).toEqual(spec);
     rmSync(folder, { recursive: true });
   });
+
+  it.each(['data-exchange', 'data-exchange-worker'])(
+    'gives %s room on the disk, not in memory, for the files of the largest workbook',
+    (name) => {
+      const { tmpfs = [], volumes = [], environment = {} } = containers[name]!;
+      expect(tmpfs).toEqual([]);
+      const [volume] = volumes.find((one) => one.split(':')[1] === '/tmp')!.split(':');
+      expect(containers['blobs']!.volumes).toContain(`${volume}:${containers['blobs']!.command!.at(-1)}`);
+      const [uploadBytes, textBytes] = [2 * 1024 ** 3, 4 * 1024 ** 3];
+      expect(Number(environment['EXCHANGE_SCRATCH_BYTES_MAX'])).toBeGreaterThanOrEqual(
+        uploadBytes + textBytes,
+      );
+    },
+  );
 
   it('gives every service the addresses of all others and of its database', () => {
     const behind = discoveredServices().filter(({ name, hasHttp }) => hasHttp && name !== 'gateway');

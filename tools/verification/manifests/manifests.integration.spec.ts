@@ -227,6 +227,21 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
     }
   });
 
+  it.each(deployments.filter(([workload]) => workload.startsWith('data-exchange-')))(
+    'asks for a node where %s has room for the files of workbooks, and allows it as much',
+    (_workload, { spec }) => {
+      const variable = 'EXCHANGE_SCRATCH_BYTES_MAX';
+      const usual = processes['data-exchange']!.find((one) => one.name === variable)!.defaultValue;
+      const [config] = named(manifests, 'ConfigMap').filter((one) => one.metadata.name.startsWith('plinth'));
+      const mebibytes = Number(config?.data?.[variable] ?? usual) / 1024 ** 2;
+      const { requests, limits } = spec.containers[0]!.resources;
+      const { emptyDir } = spec.volumes.find((volume) => volume.name === 'tmp')!;
+      expect(mebibytesOf(requests['ephemeral-storage']!)).toBeGreaterThanOrEqual(mebibytes);
+      expect(mebibytesOf(limits['ephemeral-storage']!)).toBeGreaterThan(mebibytes);
+      expect(mebibytesOf(emptyDir!.sizeLimit!)).toBeGreaterThan(mebibytes);
+    },
+  );
+
   it('sets addresses only of services that exist', () => {
     const services = named(manifests, 'Service').map(({ metadata }) => metadata.name);
     const config =
@@ -397,7 +412,7 @@ function inDocumentedSecrets(secret: string, key: string): string | undefined {
 const ofTheAllocator = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'];
 const ofTheRuntime = ['NODE_OPTIONS', ...ofTheAllocator, 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];
 
-const processes: Record<string, { name: string; isRequired: boolean }[]> = JSON.parse(
+const processes: Record<string, { name: string; isRequired: boolean; defaultValue?: string }[]> = JSON.parse(
   execFileSync(
     join(root, 'node_modules/.bin/node'),
     ['tools/release/configuration/configuration.ts', '--json'],

@@ -1,7 +1,6 @@
 import { REPORT_ROW_ERRORS_MAX } from '@plinth/contracts/data-exchange/shapes';
 import { inTurnsOf } from '@plinth/exchange/in-turns';
 import type { Caller } from '@plinth/kernel/caller';
-import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import type { Definition } from '../domain/definition';
 import { ErrorCounter } from '../domain/error-groups';
@@ -10,9 +9,9 @@ import { finalStatus, noRows } from '../domain/import-job';
 import type { Owners } from '../grpc/owners';
 import type { ImportJob, ImportOptions } from '../store/import-store';
 import { addCounts, countsAfterAbort, countRows, requireAllRows, sendFile } from './send-file';
-import { openRows } from './open-rows';
+import { openRows, type RowSource } from './open-rows';
 
-interface DryRun {
+interface DryRun extends RowSource {
   job: ImportJob;
   definition: Definition;
   caller: Caller;
@@ -20,18 +19,17 @@ interface DryRun {
   /** Whether the failed rows come with their cells. */
   withCells: boolean;
   owners: Owners;
-  blobs: BlobStore;
   turns: EventLoopTurns;
   signal: AbortSignal;
 }
 
 /** Runs a complete import of which the owner undoes each batch as soon as it knows what becomes of its rows. */
 export async function dryRun({ job: mapped, definition, caller, options, withCells, ...deps }: DryRun) {
-  const { owners, blobs, turns, signal } = deps;
+  const { owners, turns, signal, ...source } = deps;
   const inTurns = inTurnsOf(turns, caller);
   // As an execution has them, which takes none of a draft.
   const job = { ...mapped, options };
-  const file = await openRows(job, blobs, { signal });
+  const file = await openRows(job, source, { signal });
   const isAborting = options.onError === 'abort';
   let counts = noRows;
   const failedRows: FailedRowWithCells[] = [];
@@ -70,7 +68,7 @@ export async function dryRun({ job: mapped, definition, caller, options, withCel
   });
   requireAllRows(sent);
   if (end !== 'sent')
-    counts = countsAfterAbort(await countRows(await openRows(job, blobs, { signal })), counts.failedRows);
+    counts = countsAfterAbort(await countRows(await openRows(job, source, { signal })), counts.failedRows);
   const { headers } = file;
   return {
     status: finalStatus(counts, end !== 'sent'),

@@ -49,7 +49,7 @@ export async function endImport(
   if (isCancelled) {
     // A version before may have counted blank rows too.
     const rowsOfFile = await countRows(
-      await openRows(run.job, dependencies.blobs, { signal }),
+      await openRows(run.job, dependencies, { signal }),
       dependencies.budget,
     );
     const totalRows = Math.max(rowsOfFile, counts.totalRows);

@@ -3,7 +3,6 @@ import type { Clock } from '@plinth/kernel/clock';
 import { Problem } from '@plinth/kernel/problem';
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { EventLoopTurns, FairPlaces } from '@plinth/runtime/process/fair-places';
-import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import type { Definition } from '../domain/definition';
 import type { RowCounts } from '../domain/import-job';
 import { definitionNotFound } from '../domain/problems';
@@ -11,14 +10,14 @@ import type { Owners } from '../grpc/owners';
 import type { ImportJob, ImportStore } from '../store/import-store';
 import type { KeyStore } from '../store/key-store';
 import type { RangeStore } from '../store/range-store';
+import type { RowSource } from './open-rows';
 import type { RowBudget } from './row-budget';
 
-export interface ImportDependencies {
+export interface ImportDependencies extends RowSource {
   imports: ImportStore;
   ranges: RangeStore;
   keys: KeyStore;
   owners: Owners;
-  blobs: BlobStore;
   clock: Clock;
   /** The bytes that a tenant keeps of its imports. */
   kept: Pick<RowQuota, 'hasRoomNow' | 'recordWritten'>;

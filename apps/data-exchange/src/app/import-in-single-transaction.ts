@@ -55,7 +55,7 @@ interface Sending {
 
 async function importAllOrNone(dependencies: ImportDependencies, sending: Required<Sending>): Promise<void> {
   const { run, failedRows, signal } = sending;
-  const { imports, blobs, kept, clock } = dependencies;
+  const { imports, kept, clock } = dependencies;
   const { job } = run;
   const { tenantId, id: jobId } = job;
   let isCancelled = job.cancelRequestedAt !== null;
@@ -97,7 +97,7 @@ async function importAllOrNone(dependencies: ImportDependencies, sending: Requir
     : {
         status: ImportJobStatus.Failed,
         counts: countsAfterAbort(
-          await countRows(await openRows(job, blobs, { signal }), dependencies.budget),
+          await countRows(await openRows(job, dependencies, { signal }), dependencies.budget),
           counts.failedRows,
         ),
         failedParts,
@@ -130,7 +130,7 @@ async function sendAll(
   shouldContinue: (isWhole: boolean) => Promise<boolean>,
 ): Promise<Sent> {
   let counts = noRows;
-  const file = await openRows(run.job, dependencies.blobs, { signal });
+  const file = await openRows(run.job, dependencies, { signal });
   await keepLayout(dependencies, run, file);
   const sent = await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),

@@ -74,7 +74,7 @@ export async function sendRange(
 ) {
   const { tenantId, id } = run.job;
   const { kept } = dependencies;
-  const file = await openRange(run.job, dependencies.blobs, range, signal);
+  const file = await openRange(run.job, dependencies, range, signal);
   await keepLayout(dependencies, run, file);
   const failedRows = new UncountedRows(dependencies.largeBatches, { tenantId, signal });
   const sent = await sendFile({

@@ -5,7 +5,7 @@ import { readWorkbookParts, type WorkbookParts } from '../formats/workbook/workb
 
 /** The parts of an uploaded workbook, of which little is read; undefined for a zip that is none. @throws UnreadableFile */
 export function openWorkbook(
-  blobs: BlobStore,
+  blobs: Pick<BlobStore, 'get'>,
   { blobKey, sizeBytes }: { blobKey: string; sizeBytes: number },
 ): Promise<WorkbookParts | undefined> {
   const stream = (start: number, end: number): Promise<Readable> => blobs.get(blobKey, { start, end });

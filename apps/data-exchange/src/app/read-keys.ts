@@ -17,7 +17,7 @@ export async function readKeys(
   const range = await dependencies.ranges.get(tenantId, jobId, number);
   const after = await dependencies.keys.lastBatch(tenantId, jobId, number);
   let lastBatch = after;
-  const file = await openRange(run.job, dependencies.blobs, range, signal);
+  const file = await openRange(run.job, dependencies, range, signal);
   await sendFile({
     ...commonSendOptions(dependencies, run, file, signal),
     commit: 'READ_KEYS',

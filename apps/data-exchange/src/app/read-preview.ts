@@ -1,7 +1,6 @@
 import type { RowQuota } from '@plinth/http/row-quota';
 import type { Caller } from '@plinth/kernel/caller';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
-import type { BlobStore } from '@plinth/runtime/blobs/blob-store';
 import { hasSecrets, importableFields, type Definition, type DefinitionField } from '../domain/definition';
 import { mappedColumns } from '../domain/mapped-columns';
 import { headerHash, suggestMappings, withMappings, type ColumnMapping } from '../domain/mapping';
@@ -13,13 +12,12 @@ import { withFoundDates } from '../formats/sheet-dates';
 import type { ImportJob, ImportStore } from '../store/import-store';
 import { keptBytesOf } from '../store/kept-quota';
 import type { MappingStore } from '../store/mapping-store';
-import { openRows, type ReadingOptions } from './open-rows';
+import { openRows, type ReadingOptions, type RowSource } from './open-rows';
 import { previewRowsOf } from './preview-rows';
 
-export interface PreviewDependencies {
+export interface PreviewDependencies extends RowSource {
   imports: ImportStore;
   savedMappings: MappingStore;
-  blobs: BlobStore;
   kept: Pick<RowQuota, 'take'>;
   turns: EventLoopTurns;
 }
@@ -52,14 +50,14 @@ interface PreviewReading extends ReadingOptions {
  * @throws JobChanged
  */
 export async function readPreview(
-  { imports, savedMappings, blobs, kept, turns }: PreviewDependencies,
+  { imports, savedMappings, kept, turns, ...source }: PreviewDependencies,
   job: ImportJob,
   definition: Definition,
   caller: Caller,
   { cultureOf, ...reading }: PreviewReading,
 ): Promise<ImportPreview> {
   const fields = importableFields(definition);
-  const file = await openRows(job, blobs, reading);
+  const file = await openRows(job, source, reading);
   const { format } = job;
   // A job that is mapped, and perhaps tried, is read as it was then, whoever looks at it in whichever culture.
   const isFinding = format.kind === 'xlsx' && format.dateOrderFrom !== 'Caller' && job.status !== 'Mapped';

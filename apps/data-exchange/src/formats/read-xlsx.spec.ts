@@ -198,6 +198,24 @@ describe('readXlsx', () => {
     await expect(piecesOf(child).next()).rejects.toThrow(message);
   });
 
+  it('writes no more texts than its directory says that there are', async () => {
+    const item = Buffer.concat([
+      Buffer.from('<si><t>'),
+      Buffer.alloc(30_000, 0xff),
+      Buffer.from('</t></si>'),
+    ]);
+    const [before, after] = stringsOf('|')
+      .split('|')
+      .map((text) => Buffer.from(text));
+    const strings = Buffer.concat([before!, ...Array<Buffer>(20).fill(item), after!]);
+    const sheet = sheetOf('<row r="1"><c r="A1" t="s"><v>0</v></c></row>');
+    const workbook = aRawWorkbook({ 'xl/sharedStrings.xml': strings, 'xl/worksheets/sheet1.xml': sheet });
+
+    await expect(readXlsx(Readable.from([workbook]), {})).rejects.toThrow(
+      'The texts of the workbook are damaged.',
+    );
+  });
+
   describe('while there is no room for temporary files', () => {
     const noRoom = { kind: 'overloaded', detail: 'There is no room to read workbooks just now; try again.' };
     afterEach(() => jest.restoreAllMocks());

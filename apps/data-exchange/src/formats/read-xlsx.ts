@@ -46,18 +46,22 @@ const readable = [
   ...['saxes', 'xmlchars'].map((name) => require.resolve(`${name}/package.json`)),
 ].map((file) => dirname(file));
 
-/**
- * Opens one sheet of a workbook as rows below a header: the named one, else the first.
- * @param signal ends the process that reads it, which may go on for minutes without a row
- */
+export interface WorkbookReading {
+  /** Ends the process that reads it, which may go on for minutes without a row. */
+  signal?: AbortSignal | undefined;
+  /** Is called once its files are gone, however its reading ended. */
+  onEnd?: () => void;
+}
+
+/** Opens one sheet of a workbook as rows below a header: the named one, else the first. */
 export async function readXlsx(
   bytes: Readable,
   { sheet, ...named }: Omit<XlsxFormat, 'kind'>,
-  signal?: AbortSignal,
+  reading: WorkbookReading = {},
 ): Promise<FileRows> {
   let share = 0;
   let sizeBytes = 0;
-  const pieces = readInChild(bytes, sheet, (size) => (sizeBytes = size), signal);
+  const pieces = readInChild(bytes, sheet, (size) => (sizeBytes = size), reading);
   const noted = async function* () {
     for await (const piece of pieces) {
       ({ share } = piece);
@@ -157,7 +161,7 @@ async function* readInChild(
   bytes: Readable,
   sheet: string | undefined,
   noteSize: (sizeBytes: number) => void,
-  signal: AbortSignal | undefined,
+  { signal, onEnd }: WorkbookReading,
 ): AsyncGenerator<ReaderPiece> {
   const files: FileHandle[] = [];
   let child: ChildProcess | undefined;
@@ -178,7 +182,15 @@ async function* readInChild(
     end();
     bytes.destroy();
     for (const file of files) await file.close().catch(() => undefined);
+    if (child) await hasEnded(child);
+    onEnd?.();
   }
+}
+
+/** Its files have no name, and are there until it has ended. */
+async function hasEnded(child: ChildProcess): Promise<void> {
+  const isRunning = child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+  if (isRunning) await once(child, 'exit').catch(() => undefined);
 }
 
 /** A file without a name: it is deleted when the last process that has it open ends. */

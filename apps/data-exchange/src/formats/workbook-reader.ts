@@ -81,8 +81,14 @@ async function run({ sheet: wanted, sizeBytes, columnsMax }: ReaderTask): Promis
   const sheet = wanted === undefined ? parts.sheets[0] : parts.sheets.find(({ name }) => name === wanted);
   if (!sheet) throw new UnreadableFile(`The workbook has no sheet "${wanted}".`);
 
+  const textBytesMax = parts.sharedStrings?.unpackedBytes ?? 0;
   const strings = new SharedStrings({
-    write: (bytes, position) => writeAt(SCRATCH_FD, bytes, position),
+    write: (bytes, position) => {
+      // Its room was taken by what the directory says. Bytes that are no characters are more of them once they are read.
+      if (position + bytes.length > textBytesMax)
+        throw new UnreadableFile('The texts of the workbook are damaged.');
+      writeAt(SCRATCH_FD, bytes, position);
+    },
     read: (length, position) => readAt(SCRATCH_FD, length, position),
   });
   if (parts.sharedStrings) await scanPart(file, parts.sharedStrings, strings.listener());

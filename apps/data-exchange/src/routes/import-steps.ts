@@ -42,6 +42,7 @@ type Needs = Pick<
   | 'savedMappings'
   | 'kept'
   | 'blobs'
+  | 'scratch'
   | 'starter'
   | 'clock'
   | 'cultures'
@@ -63,7 +64,7 @@ interface Prepared {
 }
 
 export function mountImportSteps(api: Api, deps: Needs): void {
-  const { config, db, owners, imports, kept, blobs, starter, clock, cultures, messageTexts } = deps;
+  const { config, db, owners, imports, kept, blobs, scratch, starter, clock, cultures, messageTexts } = deps;
   const { dryRunPlaces, previewPlaces, workbookPlaces, workbookDryRunPlaces, turns } = deps;
   const toImportResponse = importResponse(deps);
 
@@ -177,7 +178,18 @@ export function mountImportSteps(api: Api, deps: Needs): void {
     const report = async ({ job, definition }: Prepared) => {
       const texts = await messageTexts.of(caller, request);
       const withCells = query.includeCells === 'true';
-      const run = await dryRun({ job, definition, caller, options, withCells, owners, blobs, turns, signal });
+      const source = { blobs, scratch };
+      const run = await dryRun({
+        job,
+        definition,
+        caller,
+        options,
+        withCells,
+        owners,
+        turns,
+        signal,
+        ...source,
+      });
       const described = toReport({
         importJobId: job.id,
         finalStatus: run.status,

@@ -1,5 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { FairShares, type ShareOwner, type ShareScope } from '@plinth/kernel/fair-shares';
+import {
+  FairShares,
+  type FairSharesOptions,
+  type ShareOwner,
+  type ShareScope,
+} from '@plinth/kernel/fair-shares';
 import { Gauge, type Registry } from 'prom-client';
 import { EventLoopTurns } from './fair-places';
 import { watchRate, type LeastRate } from './least-rate';
@@ -16,15 +21,19 @@ export const heldBytes = (text: string): number => (/[^\0-\xff]/.test(text) ? 2 
  */
 const READING_RATE: LeastRate = { bytes: 4 * 1024 * 1024, milliseconds: 60_000 };
 
-/** The bytes of bodies that the requests of a process hold in memory together, shared fairly between their callers. */
+/** Bytes that a process holds, such as those of the bodies of its requests in memory, shared fairly between its callers. */
 export class ByteBudget {
   private readonly shares: FairShares;
   private readonly turns = new EventLoopTurns();
   /** What is held until clients have read their responses. */
   private readonly beingRead = new Set<ByteReservation>();
 
-  constructor(bytesMax: number) {
-    this.shares = new FairShares(bytesMax);
+  /** @param bytesMax how many there are for all together */
+  constructor(
+    readonly bytesMax: number,
+    options: FairSharesOptions = {},
+  ) {
+    this.shares = new FairShares(bytesMax, options);
   }
 
   /** Begins the reservation of one request. */
@@ -124,7 +133,7 @@ export function measureBytes(metrics: Registry, budgets: Record<string, ByteBudg
   measured.set(metrics, all);
   new Gauge({
     name: 'plinth_buffered_bytes',
-    help: 'Bytes of bodies, of responses and of messages between services that are held in memory.',
+    help: 'Bytes of bodies, of responses and of messages between services in memory, and of the files of workbooks.',
     labelNames: ['of'],
     registers: [metrics],
     collect() {

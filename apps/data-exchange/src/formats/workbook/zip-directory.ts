@@ -26,7 +26,7 @@ const DIRECTORY_BYTES_MAX = 4 * 1024 * 1024;
 const ENTRIES_MAX = 5_000;
 /** Excel writes names of a few dozen; each is compared with others, and joined with them. */
 const NAME_BYTES_MAX = 1_000;
-const UNPACKED_BYTES_MAX = 4 * 1024 ** 3;
+export const UNPACKED_BYTES_MAX = 4 * 1024 ** 3;
 const RATIO_MAX = 300;
 const RATIO_COUNTS_FROM_BYTES = 50 * 1024 ** 2;
 const IN_ZIP64 = 0xffff_ffff;
