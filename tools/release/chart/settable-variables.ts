@@ -25,7 +25,8 @@ export function settableVariables(
   manifests: readonly Manifest[],
 ): string[] {
   const containers = manifests.filter(isDeployment).map(containerOf);
-  const reads = ({ image }: Container, name: string) => variables[serviceOfImage(image)]?.includes(name) ?? false;
+  const reads = ({ image }: Container, name: string) =>
+    variables[serviceOfImage(image)]?.includes(name) ?? false;
   const isSettable = (variable: string, name: string, readers = name) =>
     containers
       .filter((container) => reads(container, readers))
