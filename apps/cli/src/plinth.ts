@@ -14,6 +14,7 @@ import { addWorkflow } from './commands/workflow';
 import { CommandError, ExitCode } from './exit-codes';
 import { addGlobalOptions } from './session';
 import { printable, table } from './terminal';
+import { UnwatchedJob } from './wait-for-job';
 
 declare const CLI_VERSION: string;
 
@@ -47,6 +48,10 @@ function report(error: unknown): ExitCode {
   if (error instanceof CommandError) {
     console.error(printable(error.message));
     return error.exitCode;
+  }
+  if (error instanceof UnwatchedJob) {
+    console.error(printable(error.message));
+    return report(error.cause);
   }
   if (error instanceof ApiProblem) {
     console.error(printable(`${error.problem.title}: ${error.problem.detail}`));

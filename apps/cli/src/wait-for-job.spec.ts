@@ -17,7 +17,8 @@ describe('waiting for a job', () => {
       rowsPerSecond: 100,
       estimatedEndAt: null,
     };
-    const job: Pick<Job<string>, 'wait'> = {
+    const job: Pick<Job<string>, 'id' | 'wait'> = {
+      id: '1',
       wait: async ({ onProgress } = {}) => {
         onProgress?.(writing);
         onProgress?.({ ...writing, phase: 'FinishingFile' });
@@ -25,7 +26,7 @@ describe('waiting for a job', () => {
       },
     };
 
-    expect(await waitForJob(job, terminal)).toBe('Completed');
+    expect(await waitForJob('export', job, terminal)).toBe('Completed');
     expect(lines).toEqual(['500 rows, 100/s', '500 rows, 100/s, finishing the file', 'end']);
   });
 });

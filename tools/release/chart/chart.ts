@@ -1,4 +1,5 @@
 import type { Manifest } from './manifest.ts';
+import { settableVariables } from './settable-variables.ts';
 import { templatesOf } from './templates.ts';
 import { toYaml } from './to-yaml.ts';
 import { difference, valuesFile, valuesOf, valuesSchema } from './values.ts';
@@ -17,12 +18,12 @@ export interface Rendered {
  * kustomize; each overlay becomes a file of values, `values-production.yaml`, that makes the chart render the same.
  * @param rendered
  * @param version of the platform
- * @param variables that some process reads
+ * @param variables by the services that read them
  */
 export function chartFiles(
   rendered: Rendered,
   version: string,
-  variables: readonly string[],
+  variables: Readonly<Record<string, readonly string[]>>,
 ): Record<string, string> {
   const defaults = valuesOf(rendered.base, version);
   const files: Record<string, string> = {
@@ -38,7 +39,7 @@ export function chartFiles(
       kubeVersion: '>=1.30.0-0',
     }),
     'values.yaml': valuesFile(defaults),
-    'values.schema.json': `${JSON.stringify(valuesSchema(defaults, variables), null, 2)}\n`,
+    'values.schema.json': `${JSON.stringify(valuesSchema(defaults, settableVariables(variables, rendered.base)), null, 2)}\n`,
     'monitoring.yaml': rendered.monitoring,
     'templates/NOTES.txt': notes(rendered.base),
   };

@@ -17,7 +17,7 @@ function main([target = 'dist/chart']: readonly string[]) {
     monitoring: render('k8s/components/monitoring'),
   };
   rmSync(folder, { recursive: true, force: true });
-  for (const [name, text] of Object.entries(chartFiles(rendered, version, knownVariables()))) {
+  for (const [name, text] of Object.entries(chartFiles(rendered, version, readVariables()))) {
     const file = join(folder, name);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
@@ -37,14 +37,13 @@ function render(path: string): string {
 const parse = (yaml: string): Manifest[] =>
   parseAllDocuments(yaml).map((document) => document.toJS() as Manifest);
 
-function knownVariables(): string[] {
+/** What every service reads. */
+function readVariables(): Record<string, string[]> {
   const json = node('tools/release/configuration/configuration.ts', '--json');
-  const processes: { name: string }[][] = Object.values(JSON.parse(json));
-  const names = processes.flat().map(({ name }) => name);
-  // The SDK of S3 and Node.js read more than the platform does.
-  const ofOthers = ['AWS_REGION', 'NODE_EXTRA_CA_CERTS', 'OTEL_EXPORTER_OTLP_HEADERS', 'TZ'];
-  const files = names.map((name) => `${name}_FILE`);
-  return [...new Set([...names, ...files, ...ofOthers])].sort();
+  const services: [string, { name: string }[]][] = Object.entries(JSON.parse(json));
+  return Object.fromEntries(
+    services.map(([service, variables]) => [service, variables.map(({ name }) => name)]),
+  );
 }
 
 const node = (...args: string[]): string =>

@@ -3,6 +3,7 @@ import {
   isAutoscaler,
   isPublicDoor,
   isWorkload,
+  nodeOptionsOf,
   serviceOfImage,
   type Manifest,
   type Workload,
@@ -113,14 +114,20 @@ function templateWorkload(workload: Workload, places: Places): void {
   const image = `include "plinth.image" (dict "root" . "service" "${serviceOfImage(container.image)}")`;
   const resources = `(index .Values.workloads "${name}").resources`;
   Object.assign(container, { image: places.value(image), resources: places.block(resources) });
+  const options = nodeOptionsOf(container);
+  const nodeOptions = `(index .Values.workloads "${name}").nodeOptions`;
+  if (options) options.value = places.value(`${nodeOptions} | quote`);
   // A job cannot be changed: other pods are another job, and so is each installation that Helm counts.
   if (workload.kind === 'Job')
-    workload.metadata.name = `${name}-${places.value(`list (${image}) ${resources} .Chart.Version | toJson | sha256sum | trunc 8`)}-${places.value('.Release.Revision')}`;
-  const [source] = container.envFrom ?? [];
-  if (source === undefined) return;
-  source.configMapRef.name = 'plinth';
+    workload.metadata.name = `${name}-${places.value(`list (${image}) ${resources} ${nodeOptions} .Chart.Version | toJson | sha256sum | trunc 8`)}-${places.value('.Release.Revision')}`;
+  const sources = (container.envFrom ?? []).map(({ configMapRef }) => configMapRef);
+  const keys = container.env.flatMap(({ valueFrom }) => valueFrom?.configMapKeyRef ?? []);
+  for (const source of [...sources, ...keys]) source.name = 'plinth';
+  const names = keys.map(({ key }) => JSON.stringify(key)).join(' ');
+  if (names === '' && sources.length === 0) return;
+  const read = sources.length > 0 ? '.Values.configuration' : `pick .Values.configuration ${names}`;
   workload.spec.template.metadata.annotations = {
-    'checksum/configuration': places.value('.Values.configuration | toJson | sha256sum'),
+    'checksum/configuration': places.value(`${read} | toJson | sha256sum`),
   };
 }
 

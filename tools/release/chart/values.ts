@@ -3,6 +3,7 @@ import {
   isAutoscaler,
   isPublicDoor,
   isWorkload,
+  nodeOptionsOf,
   serviceOfImage,
   type Manifest,
 } from './manifest.ts';
@@ -15,7 +16,10 @@ export interface Values {
   configuration: Record<string, string>;
   secrets: Record<string, Record<string, string>>;
   replicas: { min: number; max: number };
-  workloads: Record<string, { resources: object; replicas: object; serviceAccountAnnotations: object }>;
+  workloads: Record<
+    string,
+    { resources: object; nodeOptions: string; replicas: object; serviceAccountAnnotations: object }
+  >;
   ingress: {
     enabled: boolean;
     className: string;
@@ -37,16 +41,16 @@ const comments: Record<keyof Values, string> = {
   images:
     'Images of single services by their whole names; a digest is better than a tag: settings: registry.example/plinth/settings@sha256:…',
   configuration:
-    'What every process reads (docs/configuration.md), as texts. A change restarts the pods, one after the other.',
+    'What processes read (docs/configuration.md), as texts, but for secrets and ports. A change restarts the pods, one after the other.',
   secrets:
     'Secrets that the chart makes, for trying it out: name: { key: text }. For real data make them yourself; NOTES lists them.',
   replicas: 'How many pods each process has, by its load.',
   workloads:
-    'What single processes have: resources, other replicas ({ min: 3, max: 20 }), annotations of the service account.',
+    'What single processes have: resources, with nodeOptions for the part of the memory that objects take; other replicas ({ min: 3, max: 20 }); annotations of the service account.',
   ingress:
     'The public address. `namespace` is that of the ingress controller, from which the gateway is reached.',
   egress:
-    'Rules that are added to network policies, for servers outside of the cluster: stores: [{ to: [{ ipBlock: { cidr: 10.20.30.40/32 } }], ports: [{ protocol: TCP, port: 5432 }] }]',
+    'Rules that are added to network policies, for servers outside of the cluster; that of PostgreSQL is for stores and migrate: stores: [{ to: [{ ipBlock: { cidr: 10.20.30.40/32 } }], ports: [{ protocol: TCP, port: 5432 }] }]',
   monitoring:
     'Alerts, service monitor and dashboard, for the Prometheus operator; `namespace` is from where metrics are read, and where traces go.',
 };
@@ -86,6 +90,7 @@ export function valuesOf(manifests: readonly Manifest[], appVersion: string): Va
           workload.metadata.name,
           {
             resources: containerOf(workload).resources,
+            nodeOptions: nodeOptionsOf(containerOf(workload))?.value ?? '',
             replicas: isOther ? { min: own.minReplicas, max: own.maxReplicas } : {},
             serviceAccountAnnotations: {},
           },
@@ -138,7 +143,7 @@ export const valuesFile = (values: Partial<Values> | Record<string, unknown>): s
 /**
  * The JSON schema of the values: a misspelt name is refused before anything is installed.
  * @param defaults
- * @param variables that some process reads
+ * @param variables that the configuration takes
  */
 export function valuesSchema(defaults: Values, variables: readonly string[]): object {
   const text = { type: 'string' };
@@ -164,7 +169,7 @@ export function valuesSchema(defaults: Values, variables: readonly string[]): ob
         Object.fromEntries(
           Object.keys(defaults.workloads).map((name) => [
             name,
-            closed({ resources: map, replicas, serviceAccountAnnotations: texts }),
+            closed({ resources: map, nodeOptions: text, replicas, serviceAccountAnnotations: texts }),
           ]),
         ),
       ),

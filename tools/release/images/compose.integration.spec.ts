@@ -58,6 +58,11 @@ describe('docker-compose.yml', () => {
     );
   });
 
+  it('has no default with a brace, at which older versions of Docker Compose end the variable', () => {
+    const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+    expect(text.match(/\$\{\w+:?-[^}]*\{/g) ?? []).toEqual([]);
+  });
+
   it('mounts only files that are there', () => {
     const sources = Object.values(containers)
       .flatMap(({ volumes = [] }) => volumes)

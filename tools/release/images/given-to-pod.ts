@@ -18,7 +18,7 @@ interface Pod {
 }
 interface Container {
   image: string;
-  env: { name: string; value: string }[];
+  env: { name: string; value?: string; valueFrom?: { configMapKeyRef: { name: string; key: string } } }[];
   envFrom?: { configMapRef: { name: string } }[];
   volumeMounts: { name: string; mountPath: string }[];
 }
@@ -33,6 +33,22 @@ const podOf = ({ spec }: Rendered) => (spec as { template: { spec: Pod } }).temp
 export const imageOf = (workload: Rendered): string =>
   /([^/:@]+)[:@][^/]+$/.exec(podOf(workload).containers[0].image)![1]!;
 
+/** The variables that the container of a Deployment or a Job is started with. */
+export function variablesOf(workload: Rendered, manifests: readonly Rendered[]): Record<string, string> {
+  const [{ env, envFrom = [] }] = podOf(workload).containers;
+  const dataOf = (name: string) =>
+    manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name)?.data ?? {};
+  const own = env.flatMap(({ name, value, valueFrom: { configMapKeyRef: from } = {} }) => {
+    const text = from ? dataOf(from.name)[from.key] : value;
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  return Object.assign(
+    {},
+    ...envFrom.map(({ configMapRef }) => dataOf(configMapRef.name)),
+    Object.fromEntries(own),
+  );
+}
+
 /**
  * What the container of a Deployment or a Job is started with, with the files that its variables name.
  * @param workload
@@ -45,17 +61,8 @@ export function givenToPod(
   textOf: (secret: string, key: string) => string | undefined,
 ): Given {
   const { containers, volumes } = podOf(workload);
-  const [{ env, envFrom = [], volumeMounts }] = containers;
-  const shared = envFrom.map(
-    ({ configMapRef }) =>
-      manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === configMapRef.name)
-        ?.data,
-  );
-  const variables: Record<string, string> = Object.assign(
-    {},
-    ...shared,
-    Object.fromEntries(env.map(({ name, value }) => [name, value])),
-  );
+  const [{ volumeMounts }] = containers;
+  const variables = variablesOf(workload, manifests);
   const paths = Object.entries(variables).flatMap(([name, value]) => (name.endsWith('_FILE') ? [value] : []));
   return { variables, files: Object.fromEntries(paths.map((path) => [path, textAt(path)])) };
 

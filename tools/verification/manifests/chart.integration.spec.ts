@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findOrInstall } from '@plinth/testing/find-or-install';
 import { parseAllDocuments } from 'yaml';
 import type { Manifest } from '../../release/chart/manifest';
+import { imageOf, variablesOf } from '../../release/images/given-to-pod';
 import { renderManifests } from './render-manifests';
 
 const root = join(__dirname, '../../..');
@@ -16,6 +17,14 @@ const overlays = {
 const isTested = helm !== undefined && overlays.production !== undefined;
 
 let chart: string;
+
+const variablesByService: Record<string, { name: string }[]> = JSON.parse(
+  execFileSync(
+    join(root, 'node_modules/.bin/node'),
+    ['tools/release/configuration/configuration.ts', '--json'],
+    { cwd: root, encoding: 'utf8' },
+  ),
+);
 
 /** What Helm would install, or why it refuses. */
 function template(...options: string[]): { manifests: Manifest[]; said: string } {
@@ -62,7 +71,7 @@ interface Found {
   spec: {
     template: {
       metadata: { annotations?: object };
-      spec: { containers: [{ image: string; resources: { limits: object } }] };
+      spec: { containers: [{ image: string; resources: { limits: object }; env: object[] }] };
     };
     ingress: [{ from: [{ namespaceSelector: { matchLabels: object } }] }];
     egress: object[];
@@ -100,14 +109,46 @@ const find = (manifests: readonly Manifest[], kind: string, name: string) =>
     expect({ status, stdout }).toEqual({ status: 0, stdout: '' });
   });
 
-  it('restarts the pods when the configuration changes, but not those that read none', () => {
-    const [before, after] = [template(), template('--set-string', 'configuration.DRAIN_SECONDS=9')];
+  it('gives what the configuration says to every process that reads it', () => {
+    const { properties } = JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')).properties
+      .configuration;
+    const configuration = Object.fromEntries(
+      Object.keys(properties).map((name) => [name, `as ${name} says`]),
+    );
+    const values = join(chart, 'all-variables.json');
+    writeFileSync(values, JSON.stringify({ configuration }));
+
+    const { manifests, said } = template('--values', values);
+
+    expect(said).toBe('');
+    const taken: string[] = [];
+    const lost: string[] = [];
+    for (const deployment of manifests.filter(({ kind }) => kind === 'Deployment')) {
+      const given = variablesOf(deployment, manifests);
+      for (const { name } of variablesByService[imageOf(deployment)]!) {
+        const [value, file] = [configuration[name], configuration[`${name}_FILE`]];
+        if (value !== undefined) taken.push(name);
+        // Where a file is named, too, it wins.
+        const isLost = (value !== undefined && given[name] !== value) || given[`${name}_FILE`] !== file;
+        if ((value ?? file) !== undefined && isLost) lost.push(`${deployment.metadata.name} ${name}`);
+      }
+    }
+    expect(lost).toEqual([]);
+    const ofPods = /_PORT$|_KEYS?$|_PASSWORD$|^NATS_USER$|^DATABASE_URL_|REDIS_URL$/;
+    const read = Object.values(variablesByService).flatMap((variables) => variables.map(({ name }) => name));
+    expect(new Set(taken)).toEqual(new Set(read.filter((name) => !ofPods.test(name))));
+  });
+
+  it('restarts the pods when the configuration changes that they read', () => {
+    const [before, after] = [template(), template('--set-string', 'configuration.CONNECTIONS_MAX=99')];
     const annotation = ({ manifests }: typeof before, name: string) =>
       find(manifests, 'Deployment', name).spec.template.metadata.annotations;
     expect(after.said).toBe('');
     expect(annotation(after, 'gateway-main')).not.toEqual(annotation(before, 'gateway-main'));
-    expect(annotation(after, 'pdf-renderer-main')).toBeUndefined();
-    expect(find(after.manifests, 'ConfigMap', 'plinth').data).toMatchObject({ DRAIN_SECONDS: '9' });
+    expect(annotation(after, 'pdf-renderer-main')).toEqual(annotation(before, 'pdf-renderer-main'));
+    const pages = template('--set-string', 'configuration.PDF_PAGES=6');
+    expect(annotation(pages, 'pdf-renderer-main')).not.toEqual(annotation(before, 'pdf-renderer-main'));
+    expect(find(pages.manifests, 'ConfigMap', 'plinth').data).toMatchObject({ PDF_PAGES: '6' });
   });
 
   it('migrates again with another image', () => {
@@ -128,6 +169,7 @@ const find = (manifests: readonly Manifest[], kind: string, name: string) =>
       ...['--set-json', `workloads.timeline-main.serviceAccountAnnotations=${JSON.stringify(role)}`],
       ...['--set-json', 'workloads.workflow-worker.replicas={"max":3}'],
       ...['--set', 'workloads.template-main.resources.limits.cpu=4'],
+      ...['--set', 'workloads.workflow-worker.nodeOptions=--max-old-space-size=224'],
       ...['--set', 'ingress.namespace=traefik', '--set', 'ingress.enabled=false'],
       ...['--set-string', 'configuration.TEMPORAL_CA_FILE=/var/run/plinth/authorities/ca.pem'],
     );
@@ -137,6 +179,10 @@ const find = (manifests: readonly Manifest[], kind: string, name: string) =>
     const pod = (name: string) => find(manifests, 'Deployment', name).spec.template.spec.containers[0];
     expect(pod('settings-main').image).toBe(digest);
     expect(pod('template-main').resources.limits).toMatchObject({ cpu: 4, memory: '1Gi' });
+    expect(pod('workflow-worker').env).toContainEqual({
+      name: 'NODE_OPTIONS',
+      value: '--max-old-space-size=224',
+    });
     expect(find(manifests, 'NetworkPolicy', 'stores').spec.egress.at(-1)).toEqual(block);
     expect(find(manifests, 'ServiceAccount', 'timeline-main').metadata.annotations).toEqual(role);
     expect(find(manifests, 'HorizontalPodAutoscaler', 'workflow-worker').spec).toMatchObject({
@@ -169,6 +215,9 @@ const find = (manifests: readonly Manifest[], kind: string, name: string) =>
   it.each([
     ['a variable that nobody reads', 'configuration.NATS_ADDRESS=tls://nats:4222'],
     ['a variable that is no text', 'configuration.DRAIN_SECONDS=9'],
+    ['a secret, which belongs into a file', 'configuration.IDEMPOTENCY_REDIS_URL=rediss://:a@redis:6379'],
+    ['a port that the pods do not listen on', 'configuration.ADMIN_PORT_FILE=/tmp/port'],
+    ['a file where the process has none', 'configuration.PDF_PAGES_FILE=/var/run/plinth/authorities/pages'],
     ['a workload that is not there', 'workloads.printer-main.replicas.max=3'],
     ['another word for the images', 'imagge.tag=0.2.0'],
   ])('refuses %s', (_what, value) => {

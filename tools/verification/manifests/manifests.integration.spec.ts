@@ -41,7 +41,7 @@ interface Container {
   name: string;
   image: string;
   args: string[];
-  env: { name: string; value?: string; valueFrom?: unknown }[];
+  env: { name: string; value?: string; valueFrom?: { configMapKeyRef?: { name: string; key: string } } }[];
   envFrom?: { configMapRef?: { name: string }; secretRef?: unknown }[];
   resources: { requests: Record<string, string>; limits: Record<string, string> };
   securityContext: Record<string, unknown>;
@@ -162,7 +162,10 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
       1,
     );
     for (const { env, envFrom = [] } of spec.containers) {
-      expect(env.filter((one) => one.valueFrom !== undefined)).toEqual([]);
+      for (const { name: variable, valueFrom } of env.filter((one) => one.valueFrom !== undefined))
+        expect(valueFrom).toEqual({
+          configMapKeyRef: { name: expect.stringMatching(/^plinth-\w+$/), key: variable, optional: true },
+        });
       expect(envFrom.filter(({ secretRef }) => secretRef !== undefined)).toEqual([]);
     }
     const databases = spec.volumes.filter(({ secret }) => secret?.secretName.includes('-database'));
@@ -279,6 +282,25 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
     expect(own.filter((variable) => !known.includes(variable))).toEqual([]);
   });
 
+  it('gives every process what the configuration says of what it reads, but for its secrets and ports', () => {
+    const [configuration] = named(manifests, 'ConfigMap');
+    for (const [deployment, { spec }] of deployments) {
+      const [{ env, envFrom = [] }] = spec.containers as [Container];
+      const names = processes[deployment.replace(/-(main|worker)$/, '')]!.map((variable) => variable.name);
+      const keys = env.flatMap(({ valueFrom }) => valueFrom?.configMapKeyRef?.key ?? []);
+      const own = env.flatMap((one) => (one.value === undefined ? [] : one.name.replace(/_FILE$/, '')));
+      const isRead = envFrom.some(({ configMapRef }) => configMapRef?.name === configuration!.metadata.name);
+      const others = names.filter(
+        (variable) => own.includes(variable) || !(isRead || keys.includes(variable)),
+      );
+      const ofPods = /^(ADMIN|GRPC)_PORT$|_KEYS?$|_PASSWORD$|^NATS_USER$|^DATABASE_URL_|REDIS_URL$/;
+      expect({ deployment, others: others.filter((variable) => !ofPods.test(variable)) }).toEqual({
+        deployment,
+        others: [],
+      });
+    }
+  });
+
   it('gives every process an environment and files that it can be started with', () => {
     const textOf = name === 'dev' ? inRenderedSecrets(manifests) : inDocumentedSecrets;
     const started = workloads(manifests).map((workload) => {
@@ -362,7 +384,8 @@ describe.each(Object.entries(overlays))('the Kubernetes overlay %s', (name, mani
     expect(ofRenderer.flatMap(({ egress = [] }) => egress)).toEqual([]);
     const [container] = spec.containers;
     expect(container?.envFrom ?? []).toEqual([]);
-    expect(container?.env.map((one) => one.name).sort()).toEqual(['NODE_OPTIONS', 'PDF_RENDERER_KEYS_FILE']);
+    const own = container?.env.filter(({ value }) => value !== undefined).map((one) => one.name);
+    expect(own?.sort()).toEqual(['NODE_OPTIONS', 'PDF_RENDERER_KEYS_FILE']);
     expect(spec.volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual([
       expect.stringContaining('pdf-renderer-keys'),
     ]);
@@ -410,7 +433,7 @@ function inDocumentedSecrets(secret: string, key: string): string | undefined {
 }
 
 const ofTheAllocator = ['MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'];
-const ofTheRuntime = ['NODE_OPTIONS', ...ofTheAllocator, 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];
+const ofTheRuntime = ['NODE_OPTIONS', 'TZ', ...ofTheAllocator, 'AWS_SHARED_CREDENTIALS', 'CURSOR_KEYS'];
 
 const processes: Record<string, { name: string; isRequired: boolean; defaultValue?: string }[]> = JSON.parse(
   execFileSync(

@@ -44,7 +44,7 @@ export function addExport(program: Command): void {
           search: options.search ?? null,
         },
       });
-      const job = await waitForJob(exportJob(dataExchange, queued.id), terminal);
+      const job = await waitForJob('export', exportJob(dataExchange, queued.id), terminal);
       if (job.status !== 'Completed')
         throw new CommandError(job.errorMessage ?? 'The export failed.', ExitCode.Refused);
       const { body: download } = await dataExchange.downloadExport({ params: { jobId: job.id } });

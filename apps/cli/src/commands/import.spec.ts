@@ -100,6 +100,18 @@ describe('plinth import', () => {
     expect(isRemoved).toBe(false);
   });
 
+  it('says that an import goes on whose progress cannot be followed', async () => {
+    const { error, isRemoved } = await importFile([], {
+      'GET /imports/1/events': refused(503, 'Unavailable'),
+    });
+
+    expect(error).toMatchObject({
+      message: 'The import 1 goes on without this command; do not start it again.',
+      cause: { status: 503 },
+    });
+    expect(isRemoved).toBe(false);
+  });
+
   it('writes rows to correct beside those that somebody corrects already', async () => {
     const correcting = join(folder, 'companies.errors.csv');
     writeFileSync(correcting, 'corrected by hand');

@@ -158,7 +158,7 @@ async function awaitEnd(
   { correction }: ImportCommandOptions,
 ): Promise<void> {
   const params = { jobId };
-  await waitForJob(importJob(dataExchange, jobId), terminal);
+  await waitForJob('import', importJob(dataExchange, jobId), terminal);
   const { body: report } = await dataExchange.getImportReport({ params });
   const { body: failed } = await dataExchange.downloadCorrectionFile({ params });
   const written = failed === undefined ? undefined : (correction ?? besideOf(file, failed.fileName));

@@ -21,7 +21,10 @@ it('saves a text over the one that was shown only, and says where not all were',
   const session = {
     localization: {
       getLocalization: async () => ({
-        body: { resources: { Shop: { buy: 'Acheter', pay: 'Payer', send: 'Envoyer' } } },
+        body: {
+          currentCulture: 'fr',
+          resources: { Shop: { buy: 'Acheter', pay: 'Payer', send: 'Envoyer' } },
+        },
         headers: new Headers({ 'x-localization-incomplete': 'true' }),
       }),
       listLocalizationOverrides: async () => ({ body: { buy: 'Acheter' } }),
@@ -59,7 +62,10 @@ it('saves texts of a resource that is too large to be listed over those of befor
   ];
   const session = {
     localization: {
-      getLocalization: async () => ({ body: { resources: { Shop: shown.shift() } }, headers: new Headers() }),
+      getLocalization: async () => ({
+        body: { currentCulture: 'fr', resources: { Shop: shown.shift() } },
+        headers: new Headers(),
+      }),
       listLocalizationOverrides: async () => {
         throw refused(413);
       },

@@ -1,6 +1,6 @@
 import { ApiProblem } from '@plinth/sdk/api-problem';
 import type { Command } from 'commander';
-import { ExitCode } from '../exit-codes';
+import { CommandError, ExitCode } from '../exit-codes';
 import { openSession, type Session } from '../session';
 import { counted, table } from '../terminal';
 import { readTexts, writeTexts, type TextUnit } from '../texts/text-file';
@@ -57,8 +57,16 @@ async function textsOf({ localization, terminal }: Session, cultureName: string)
     );
     process.exitCode = ExitCode.Partly;
   }
+  if (!isFoundFor(cultureName, body.currentCulture)) {
+    terminal.note(`There are no texts of ${cultureName} yet.`);
+    return {};
+  }
   return body.resources;
 }
+
+/** Whether texts of a culture were found for another one, its own or those of a parent; else they are the default's. */
+const isFoundFor = (asked: string, found: string): boolean =>
+  `${asked}-`.toLowerCase().startsWith(`${found}-`.toLowerCase());
 
 /** What the tenant has replaced by texts of its own, in the resources of these; of large ones where these differ. */
 async function overridesOf(
@@ -112,6 +120,7 @@ async function readUnits(session: Session, options: TranslationOptions): Promise
   const [sources, targets] = await Promise.all(
     [options.source, options.culture].map((culture) => textsOf(session, culture)),
   );
+  if (Object.keys(sources!).length === 0) throw new CommandError(`There are no texts of ${options.source}.`);
   return Object.entries(sources!)
     .filter(([resource]) => options.resource === undefined || resource === options.resource)
     .flatMap(([resource, texts]) =>

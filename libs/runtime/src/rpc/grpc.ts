@@ -24,6 +24,7 @@ import type { Close } from '../process/lifecycle';
 import { FairPlaces, measurePlaces } from '../process/fair-places';
 import type { Log } from '../process/log';
 import { problemOfRequest } from '../postgres/postgres';
+import { LOOK_UPS, lookedUp } from './addresses';
 import { countMessages, isUnread, notingSizes, type MessageBudget } from './message-budget';
 import { CALLER_HEADER, signCaller, verifyCaller } from './signed-caller';
 import { disconnected, type StreamedCall } from './streamed-call';
@@ -54,6 +55,7 @@ const RESPONSE_BYTES_MAX = 32 * MEBIBYTE;
 
 const channelOptions: ChannelOptions = {
   ...KEEP_ALIVE,
+  ...LOOK_UPS,
   'grpc.max_send_message_length': REQUEST_BYTES_MAX,
   'grpc.max_receive_message_length': RESPONSE_BYTES_MAX,
   'grpc.initial_reconnect_backoff_ms': 200,
@@ -269,7 +271,8 @@ export interface ServiceClient<C extends Client> {
 }
 
 /**
- * Makes the client of another service, which may be unavailable now and come later.
+ * Makes the client of another service, which may be unavailable now and come later. Its calls go to all processes at the
+ * address, those that are added later too.
  * @param metrics show operators how calls on behalf of callers wait for a place, as `grpc-calls-<area>`
  */
 export function serviceClient<C extends Client>(
@@ -279,7 +282,7 @@ export function serviceClient<C extends Client>(
   callerKeys: readonly string[],
   metrics?: Registry,
 ): ServiceClient<C> {
-  const client = new Constructor(address, credentials.createInsecure(), channelOptions);
+  const client = new Constructor(lookedUp(address), credentials.createInsecure(), channelOptions);
   const places = new FairPlaces({
     places: CALLS_AT_ONCE,
     waitingMax: CALLS_WAITING_MAX,
