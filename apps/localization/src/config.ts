@@ -19,7 +19,7 @@ export const LocalizationConfig = z
       'Texts of its own that a tenant may have, in all languages together.',
     ),
     LOCALIZATION_TENANT_LONG_TEXT_BYTES_MAX: positiveInteger(10 * 1024 ** 3).describe(
-      'Bytes of those of these texts that have more than 1,024 each; the others are bounded by their number alone.',
+      'Bytes of those of these texts that have more than 1,024 each, with their resource and key; the others are bounded by their number alone.',
     ),
   })
   .refine((config) => config.OVERRIDE_STORE === 'none' || config.DATABASE_URL_LOCALIZATION !== undefined, {

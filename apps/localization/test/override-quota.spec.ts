@@ -64,10 +64,11 @@ describe('the quota of texts of a tenant', () => {
 });
 
 describe('the quota of bytes in long texts of a tenant', () => {
-  const LIMIT = 120_000;
+  // Of twenty, with their names.
+  const LIMIT = 121_000;
   /** 6,000 bytes. */
   const LONG = '字'.repeat(2_000);
-  const SHORT = '字'.repeat(341);
+  const SHORT = '字'.repeat(300);
   let localization: Localization;
   let owner: ExchangeOwner;
   beforeAll(async () => {
@@ -154,6 +155,14 @@ describe('the quota of bytes in long texts of a tenant', () => {
     expect(await put('short', LONG)).toMatchObject(refused);
     expect(await putMany({ other: LONG })).toMatchObject(refused);
     expect(await texts()).toMatchObject({ k0: LONG.replaceAll('字', '語'), short: SHORT, other: SHORT });
+  });
+
+  it('counts the names of texts too', async () => {
+    const { putMany } = writer(aCaller());
+    const items = (count: number) =>
+      Object.fromEntries(keysFrom('字'.repeat(400), count).map((key) => [key, 'x']));
+    expect(await putMany(items(101))).toMatchObject(refused);
+    expect((await putMany(items(99))).status).toBe(207);
   });
 
   it.each(['EACH_BATCH', 'NEVER'] as const)(

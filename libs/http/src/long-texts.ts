@@ -6,14 +6,18 @@ import type { RowQuotaDeps } from './row-quota';
  */
 export const SHORT_TEXT_BYTES_MAX = 1_024;
 
-/** The bytes of a long text; 0 of any other. */
-export function longTextBytes(text: string | null): number {
-  const bytes = text === null ? 0 : Buffer.byteLength(text);
+/** The bytes of a text that is long together with its names; 0 of any other. */
+export function longTextBytes(text: string | null, ...names: readonly string[]): number {
+  const bytes = [text ?? '', ...names].reduce((sum, one) => sum + Buffer.byteLength(one), 0);
   return bytes > SHORT_TEXT_BYTES_MAX ? bytes : 0;
 }
 
-/** What a quota of rows counts of a column where its long texts are limited by their bytes; that reads no text. */
-export const bytesOfLongTexts = (column: string): Pick<RowQuotaDeps, 'where' | 'measure'> => ({
-  where: `octet_length(${column}) > ${SHORT_TEXT_BYTES_MAX}`,
-  measure: `sum(octet_length(${column}))`,
+/** The bytes of these columns of a row together, as SQL; that reads no long text. */
+export const bytesOfColumns = (...columns: readonly string[]): string =>
+  columns.map((column) => `octet_length(${column})`).join(' + ');
+
+/** What a quota of rows counts where long texts are limited by the bytes of these columns. */
+export const bytesOfLongTexts = (...columns: readonly string[]): Pick<RowQuotaDeps, 'where' | 'measure'> => ({
+  where: `${bytesOfColumns(...columns)} > ${SHORT_TEXT_BYTES_MAX}`,
+  measure: `sum(${bytesOfColumns(...columns)})`,
 });

@@ -9,7 +9,6 @@ import { breaksRule, type CellError } from '@plinth/exchange/field';
 import { textField } from '@plinth/exchange/fields';
 import { inIndexOrder } from '@plinth/exchange/look-up';
 import { rowMessage } from '@plinth/exchange/row-message';
-import { longTextBytes } from '@plinth/http/long-texts';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
 import {
   bundleOf,
@@ -19,7 +18,7 @@ import {
   restoredBundles,
 } from '../domain/imported-override';
 import type { BaseTexts } from '../domain/texts';
-import { storedLongBytes } from '../store/long-overrides';
+import { longOverrideBytes, storedLongBytes } from '../store/long-overrides';
 import { recordOverridesChanged } from '../store/override-changes';
 import type { TextQuota } from '../store/text-quota';
 import synonyms from './overrides.synonyms.json';
@@ -113,7 +112,7 @@ async function noteStoredLongTexts(
   const rowOf = new Map(
     rows.flatMap((row) => {
       const override = importedOverride(row);
-      return longTextBytes(override.value) > 0 ? [[override, row] as const] : [];
+      return longOverrideBytes(override) > 0 ? [[override, row] as const] : [];
     }),
   );
   if (rowOf.size === 0) return;

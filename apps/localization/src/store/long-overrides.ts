@@ -1,13 +1,19 @@
 import { lookUp } from '@plinth/exchange/look-up';
-import { SHORT_TEXT_BYTES_MAX } from '@plinth/http/long-texts';
+import { bytesOfColumns, longTextBytes, SHORT_TEXT_BYTES_MAX } from '@plinth/http/long-texts';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import type { OverrideKey } from '../domain/texts';
+import type { Override, OverrideKey } from '../domain/texts';
+
+/** What counts of a text: its names, which are in indexes too, and its value. */
+export const BYTES_COLUMNS = ['resource_name', 'key', 'value'] as const;
+
+export const longOverrideBytes = ({ resourceName, key, value }: Override): number =>
+  longTextBytes(value, resourceName, key);
 
 const STORED = lookUp({
   table: 'override',
   columns: ['resource_name', 'culture_name', 'key'],
   values: ['item.resource_name', 'item.culture_name', 'item.key'],
-  select: 'octet_length(t.value) AS bytes',
+  select: `${bytesOfColumns(...BYTES_COLUMNS.map((column) => `t.${column}`))} AS bytes`,
 });
 
 /** No text is read for it: what Postgres stores beside a row has its length in the row. */

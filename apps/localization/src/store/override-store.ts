@@ -1,7 +1,6 @@
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requirePrecondition, staleVersion, type Precondition } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
-import { longTextBytes } from '@plinth/http/long-texts';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -10,7 +9,7 @@ import { textsChanged, tooManyTexts } from '../domain/problems';
 import type { BatchOverride, PlacedOverride, Removal, WrittenOverride } from '../domain/text-list';
 import type { Bundle, Override, OverrideKey } from '../domain/texts';
 import type { Prisma } from '../generated/client';
-import { storedLongBytes } from './long-overrides';
+import { longOverrideBytes, storedLongBytes } from './long-overrides';
 import { recordOverridesChanged } from './override-changes';
 import type { TextQuota } from './text-quota';
 
@@ -334,13 +333,11 @@ async function longTextsGrowBy(
   { tenantId }: Caller,
   overrides: readonly Override[],
 ): Promise<(written: readonly OverrideKey[]) => number> {
-  const long = overrides.filter(({ value }) => longTextBytes(value) > 0);
+  const long = overrides.filter((one) => longOverrideBytes(one) > 0);
   if (long.length === 0) return () => 0;
   await readByIndexes(tx, 'for-values');
   const stored = await storedLongBytes(tx, tenantId, long);
-  const growthOf = new Map(
-    long.map((one) => [nameOf(one), longTextBytes(one.value) - (stored.get(one) ?? 0)]),
-  );
+  const growthOf = new Map(long.map((one) => [nameOf(one), longOverrideBytes(one) - (stored.get(one) ?? 0)]));
   return (written) => written.reduce((sum, one) => sum + (growthOf.get(nameOf(one)) ?? 0), 0);
 }
 

@@ -21,7 +21,13 @@ function aQuota() {
 
 /** Rows of an import; those that were written have an id. */
 const rows = (count: number, value: string, id: string | null = null) =>
-  Array.from({ length: count }, (_, at) => ({ rowNumber: at + 2, values: { value }, id }));
+  Array.from({ length: count }, (_, at) => ({
+    rowNumber: at + 2,
+    values: { resourceName: '', key: '', value },
+    id,
+  }));
+
+const stored = (value: string) => ({ resource_name: '', key: '', value });
 
 describe('the quota of texts and of bytes in long ones', () => {
   it('takes no room for texts whose bytes have none, nor the other way round', () => {
@@ -67,7 +73,7 @@ describe('the quota of texts and of bytes in long ones', () => {
 
   it('takes the room of what an undo makes long again, and refuses it to nobody', () => {
     const quota = aQuota();
-    const restored = Array(6).fill({ undone: { value: 'x' }, row: { value: LONG } });
+    const restored = Array(6).fill({ undone: stored('x'), row: stored(LONG) });
     quota.recordRestored('one', restored);
     expect(() => quota.take('one', 0, 1)).toThrow('bytes');
   });

@@ -4,6 +4,7 @@ import { bytesOfLongTexts, longTextBytes } from '@plinth/http/long-texts';
 import { RowQuota } from '@plinth/http/row-quota';
 import type { LocalizationConfig } from '../config';
 import { importedOverride } from '../domain/imported-override';
+import { BYTES_COLUMNS, longOverrideBytes } from './long-overrides';
 
 /** How many texts of its own a tenant may have, and how many bytes the long ones among them. */
 export interface TextQuota extends ImportQuota {
@@ -37,7 +38,7 @@ export function textQuota({ config, ...deps }: Needs): TextQuota {
   const longTexts = new RowQuota({
     ...deps,
     table,
-    ...bytesOfLongTexts('value'),
+    ...bytesOfLongTexts(...BYTES_COLUMNS),
     quota: 'long-text-bytes',
     what: 'bytes in long texts of its own',
     limit: config.LOCALIZATION_TENANT_LONG_TEXT_BYTES_MAX,
@@ -87,9 +88,10 @@ export function textQuota({ config, ...deps }: Needs): TextQuota {
   };
 }
 
-const bytesOf = (row: ImportRow): number => longTextBytes(importedOverride(row).value);
+const bytesOf = (row: ImportRow): number => longOverrideBytes(importedOverride(row));
 
-const bytesOfStored = (row: StoredRow): number => longTextBytes(String(row['value']));
+const bytesOfStored = (row: StoredRow): number =>
+  longTextBytes('', ...BYTES_COLUMNS.map((column) => String(row[column])));
 
 /** A row that its file names by an `Id` counts for one also where it could not be written, until texts are counted again. */
 const isWritten = (row: ImportRow): boolean => ((row as Partial<WrittenRow>).id ?? null) !== null;
