@@ -16,6 +16,7 @@ import { baseTexts } from './resources/base-texts';
 import { overrideStore, TEXT_READINGS } from './store/override-store';
 import { textListStore } from './store/text-list';
 import { textCache } from './store/text-cache';
+import { textQuota } from './store/text-quota';
 
 export type Deps = Awaited<ReturnType<typeof compose>>;
 
@@ -61,15 +62,7 @@ export async function compose(config: LocalizationConfig, log: Log, onClose: (cl
   const ledgerQuota = new RowQuota({ db, log, metrics, ...ledgerBytes(config) });
 
   const onOverridesChanged = (tenantId: string): void => texts.invalidate(tenantId);
-  const quota = new RowQuota({
-    db,
-    log,
-    metrics,
-    table: 'override',
-    quota: 'texts',
-    what: 'texts of its own',
-    limit: config.LOCALIZATION_TENANT_OVERRIDES_MAX,
-  });
+  const quota = textQuota({ db, log, metrics, config });
   const readings = turnsAt(TEXT_READINGS);
   const textList = textListStore(db, base);
   measurePlaces(metrics, { readings, 'text-lists': textList.listings });

@@ -18,6 +18,9 @@ export const LocalizationConfig = z
     LOCALIZATION_TENANT_OVERRIDES_MAX: positiveInteger(10_000_000).describe(
       'Texts of its own that a tenant may have, in all languages together.',
     ),
+    LOCALIZATION_TENANT_LONG_TEXT_BYTES_MAX: positiveInteger(10 * 1024 ** 3).describe(
+      'Bytes of those of these texts that have more than 1,024 each, with their resource and key; the others are bounded by their number alone.',
+    ),
   })
   .refine((config) => config.OVERRIDE_STORE === 'none' || config.DATABASE_URL_LOCALIZATION !== undefined, {
     path: ['DATABASE_URL_LOCALIZATION'],

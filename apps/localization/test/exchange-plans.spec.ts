@@ -1,6 +1,10 @@
+import { SHORT_TEXT_BYTES_MAX } from '@plinth/http/long-texts';
 import { excessiveReads, rowId } from '@plinth/testing/exchange-plans';
 import { grpcServices } from '../src/grpc/server';
 import { startLocalization, type Localization } from './start-localization';
+
+/** Of long texts it is looked for what is stored of them. */
+const long = (text: string) => text.padEnd(SHORT_TEXT_BYTES_MAX + 1, '.');
 
 describe('imports, exports and undos of overrides', () => {
   let localization: Localization;
@@ -15,7 +19,7 @@ describe('imports, exports and undos of overrides', () => {
       database: { url, adminUrl },
       definition: 'Localization.Overrides',
       columns: ['resourceName', 'cultureName', 'key', 'value'],
-      cellsOf: (number, text) => ['Shop', 'fr', `key.of.a.text.${number}`, text],
+      cellsOf: (number, text) => ['Shop', 'fr', `key.of.a.text.${number}`, long(text)],
       fill: (admin, tenantId, rowCount) =>
         admin.query(
           `INSERT INTO override (tenant_id, id, resource_name, culture_name, key, value, modified_by)

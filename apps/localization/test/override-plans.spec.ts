@@ -1,3 +1,4 @@
+import { SHORT_TEXT_BYTES_MAX } from '@plinth/http/long-texts';
 import { turnsAt } from '@plinth/runtime/process/fair-places';
 import type { Caller } from '@plinth/kernel/caller';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
@@ -52,16 +53,20 @@ async function read(db: Database, overrides: OverrideStore, { tenantId }: Caller
   await list.overridesOf(tenantId, [textOf('key-18', '')], ['en', 'fr']);
 }
 
+/** Of long texts it is looked for what is stored of them. */
+const long = (text: string) => text.padEnd(SHORT_TEXT_BYTES_MAX + 1, '.');
+
 /** Saves and removes single texts and a batch of them, new ones and such that are there. */
-async function write(db: Database, caller: Caller, value: string): Promise<void> {
+async function write(db: Database, caller: Caller, label: string): Promise<void> {
+  const value = long(label);
   const overrides = overrideStore(db, { take: () => undefined }, turnsAt(1), () => undefined);
-  for (const key of ['key-17', `new-${value}`]) {
+  for (const key of ['key-17', `new-${label}`]) {
     const { etag } = await overrides.put(caller, textOf(key, value), undefined);
-    await overrides.put(caller, textOf(key, 'again'), { ifMatch: [etag] });
+    await overrides.put(caller, textOf(key, long('again')), { ifMatch: [etag] });
   }
-  await overrides.remove(caller, textOf(`new-${value}`, ''), undefined);
+  await overrides.remove(caller, textOf(`new-${label}`, ''), undefined);
   const batch = Array.from({ length: TEXTS }, (_, n) => ({
-    ...textOf(n % 2 ? `key-${n}` : `new-${value}-${n}`, value),
+    ...textOf(n % 2 ? `key-${n}` : `new-${label}-${n}`, value),
     place: n,
   }));
   await overrides.putMany(caller, batch);

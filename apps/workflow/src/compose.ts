@@ -22,6 +22,7 @@ import { migrations } from './generated/migrations';
 import { entityOwners } from './grpc/entity-owners';
 import { approverQuotaOf } from './store/approver-quota';
 import { approvalStore } from './store/approval-store';
+import { commentQuotaOf } from './store/comment-quota';
 import { definitionStore } from './store/definition-store';
 import { delegationStore } from './store/delegation-store';
 import { entityStore } from './store/entity-store';
@@ -75,6 +76,12 @@ export async function compose(
     what: 'rows of workflow history',
     limit: config.WORKFLOW_TENANT_MOVES_MAX,
   });
+  const commentQuota = commentQuotaOf({
+    db,
+    log,
+    metrics,
+    limit: config.WORKFLOW_TENANT_LONG_COMMENT_BYTES_MAX,
+  });
   const approverQuota = approverQuotaOf({ db, log, metrics, limit: config.WORKFLOW_TENANT_APPROVERS_MAX });
   const delegationQuota = new RowQuota({
     db,
@@ -92,6 +99,7 @@ export async function compose(
     schedule,
     clock,
     quota,
+    commentQuota,
     approverQuota,
   });
   const approvalTimers = new ApprovalTimers({ approvals, schedule, transitions, clock, log });

@@ -42,6 +42,7 @@ describe('the quota of history', () => {
       schedule: { start: async () => undefined, end: async () => undefined },
       clock,
       quota: { take },
+      commentQuota: { take: () => undefined, requireRoom: () => undefined },
       approverQuota: { take: () => undefined, requireRoom: () => undefined },
     });
     const command = {

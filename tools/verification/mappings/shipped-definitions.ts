@@ -13,7 +13,7 @@ const nothing = undefined as never;
 export const shippedDefinitions: readonly ExchangeDefinition[] = [
   contactsExchange,
   companiesExchange,
-  overridesExchange(nothing, nothing, () => {}),
+  overridesExchange(nothing, nothing, nothing, () => {}),
   valuesExchange({ definitions: nothing, box: nothing, valueChecks: nothing }),
   templatesExchange,
 ];

@@ -4,14 +4,23 @@ import {
   OVERRIDE_VALUE_LENGTH_MAX,
   RESOURCE_NAME_LENGTH_MAX,
 } from '@plinth/contracts/localization/shapes';
-import { defineExchange } from '@plinth/exchange/definition';
+import { defineExchange, type BatchContext, type ImportRow } from '@plinth/exchange/definition';
 import { breaksRule, type CellError } from '@plinth/exchange/field';
 import { textField } from '@plinth/exchange/fields';
+import { inIndexOrder } from '@plinth/exchange/look-up';
 import { rowMessage } from '@plinth/exchange/row-message';
 import type { EventLoopTurns } from '@plinth/runtime/process/fair-places';
-import { bundleOf, errorsOfRows, importedBundles, restoredBundles } from '../domain/imported-override';
+import {
+  bundleOf,
+  errorsOfRows,
+  importedBundles,
+  importedOverride,
+  restoredBundles,
+} from '../domain/imported-override';
 import type { BaseTexts } from '../domain/texts';
+import { longOverrideBytes, storedLongBytes } from '../store/long-overrides';
 import { recordOverridesChanged } from '../store/override-changes';
+import type { TextQuota } from '../store/text-quota';
 import synonyms from './overrides.synonyms.json';
 
 const CULTURE_LENGTH_MAX = 35;
@@ -19,10 +28,12 @@ const CULTURE_LENGTH_MAX = 35;
 /**
  * `Localization.Overrides`: the texts that a tenant has instead of those of the platform.
  * @param textChecks in which imported texts are checked
+ * @param quota which is told what long texts are there already
  */
 export const overridesExchange = (
   base: BaseTexts,
   textChecks: EventLoopTurns,
+  quota: Pick<TextQuota, 'noteStored' | 'recordRestored'>,
   onOverridesChanged: (tenantId: string) => void,
 ) =>
   defineExchange({
@@ -77,12 +88,39 @@ export const overridesExchange = (
         ...synonyms.value,
       }),
     },
-    check: (rows, { caller }) => textChecks.takeEach(caller, errorsOfRows(base, rows)),
+    check: async (rows, context) => {
+      await noteStoredLongTexts(quota, rows, context);
+      return textChecks.takeEach(context.caller, errorsOfRows(base, rows));
+    },
     afterWrite: (rows, { tx, caller }) => recordOverridesChanged(tx, caller, rows.flatMap(importedBundles)),
-    afterUndo: ({ removed, restored }, { tx, caller }) =>
-      recordOverridesChanged(tx, caller, [...removed.map(bundleOf), ...restored.flatMap(restoredBundles)]),
+    afterUndo: async ({ removed, restored }, { tx, caller }) => {
+      quota.recordRestored(caller.tenantId, restored);
+      await recordOverridesChanged(tx, caller, [
+        ...removed.map(bundleOf),
+        ...restored.flatMap(restoredBundles),
+      ]);
+    },
     afterCommit: ({ caller }) => onOverridesChanged(caller.tenantId),
   });
+
+/** A long text that is stored already needs room only for what it grows by. */
+async function noteStoredLongTexts(
+  quota: Pick<TextQuota, 'noteStored'>,
+  rows: readonly ImportRow[],
+  { connection, tx, caller }: BatchContext,
+): Promise<void> {
+  const rowOf = new Map(
+    rows.flatMap((row) => {
+      const override = importedOverride(row);
+      return longOverrideBytes(override) > 0 ? [[override, row] as const] : [];
+    }),
+  );
+  if (rowOf.size === 0) return;
+  const stored = await inIndexOrder(connection, () =>
+    storedLongBytes(tx, caller.tenantId, [...rowOf.keys()]),
+  );
+  for (const [override, bytes] of stored) quota.noteStored(rowOf.get(override)!, bytes);
+}
 
 const CULTURES_CACHED_MAX = 5_000;
 

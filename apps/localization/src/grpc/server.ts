@@ -64,7 +64,7 @@ export function grpcServices({
     handlers: { ResolveTexts },
   };
   if (!bulkPool || !outbox || !quota || !ledgerQuota) return [localization];
-  const exchange = serveExchange([overridesExchange(base, textChecks, onOverridesChanged)], {
+  const exchange = serveExchange([overridesExchange(base, textChecks, quota, onOverridesChanged)], {
     config,
     log,
     bulkPool,

@@ -1,7 +1,6 @@
 import type { Caller } from '@plinth/kernel/caller';
 import { entityTag, requirePrecondition, staleVersion, type Precondition } from '@plinth/kernel/entity-tag';
 import { newId } from '@plinth/kernel/uuid';
-import type { RowQuota } from '@plinth/http/row-quota';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { readByIndexes } from '@plinth/runtime/postgres/read-by-indexes';
 import { runOnce } from '@plinth/runtime/postgres/run-once';
@@ -10,7 +9,9 @@ import { textsChanged, tooManyTexts } from '../domain/problems';
 import type { BatchOverride, PlacedOverride, Removal, WrittenOverride } from '../domain/text-list';
 import type { Bundle, Override, OverrideKey } from '../domain/texts';
 import type { Prisma } from '../generated/client';
+import { longOverrideBytes, storedLongBytes } from './long-overrides';
 import { recordOverridesChanged } from './override-changes';
+import type { TextQuota } from './text-quota';
 
 type Tx = Prisma.TransactionClient;
 
@@ -44,7 +45,7 @@ export interface OverrideStore {
 
 export function overrideStore(
   db: TenantDatabase<Tx>,
-  quota: Pick<RowQuota, 'take'>,
+  quota: Pick<TextQuota, 'take'>,
   readings: FairPlaces,
   onChange: (tenantId: string) => void,
 ): OverrideStore {
@@ -103,8 +104,9 @@ export function overrideStore(
 
     put: (caller, override, precondition) =>
       write(caller, async (tx) => {
+        const grownBytes = await longTextsGrowBy(tx, caller, [override]);
         const row = await putOne(tx, caller, override, precondition);
-        if (row.version === 1) quota.take(caller.tenantId);
+        quota.take(caller.tenantId, row.version === 1 ? 1 : 0, grownBytes([override]));
         await recordOverridesChanged(tx, caller, [override]);
         return { etag: tagOf(row) };
       }),
@@ -113,11 +115,12 @@ export function overrideStore(
       if (overrides.length === 0) return new Set();
       const result = await write<PutManyResult>(caller, async (tx) => {
         const rows = lastOfEach(overrides);
+        const grownBytes = await longTextsGrowBy(tx, caller, rows);
         const { changed, stale } = rows.some(({ formerValue }) => formerValue !== undefined)
           ? await putManyAsRead(tx, caller, rows)
           : { changed: await putManyAnyway(tx, caller, rows), stale: [] };
         const added = changed.filter(({ version }) => version === 1).length;
-        if (added > 0) quota.take(caller.tenantId, added);
+        quota.take(caller.tenantId, added, grownBytes(changed));
         if (changed.length > 0) await recordOverridesChanged(tx, caller, changed);
         return { stalePlaces: placesOf(stale, overrides) };
       });
@@ -323,6 +326,20 @@ function placesOf(keys: readonly OverrideKey[], overrides: readonly PlacedOverri
 
 const nameOf = ({ resourceName, cultureName, key }: OverrideKey): string =>
   JSON.stringify([resourceName, cultureName, key]);
+
+/** How many bytes more long texts have once some of these are written, by what is stored of them before. */
+async function longTextsGrowBy(
+  tx: Tx,
+  { tenantId }: Caller,
+  overrides: readonly Override[],
+): Promise<(written: readonly OverrideKey[]) => number> {
+  const long = overrides.filter((one) => longOverrideBytes(one) > 0);
+  if (long.length === 0) return () => 0;
+  await readByIndexes(tx, 'for-values');
+  const stored = await storedLongBytes(tx, tenantId, long);
+  const growthOf = new Map(long.map((one) => [nameOf(one), longOverrideBytes(one) - (stored.get(one) ?? 0)]));
+  return (written) => written.reduce((sum, one) => sum + (growthOf.get(nameOf(one)) ?? 0), 0);
+}
 
 const columnsOf = (rows: readonly OverrideKey[]): string[][] => [
   rows.map(({ resourceName }) => resourceName),

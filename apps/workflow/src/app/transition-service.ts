@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { longTextBytes } from '@plinth/http/long-texts';
 import type { RowQuota } from '@plinth/http/row-quota';
 import { BesideOpenTransaction } from '@plinth/runtime/postgres/beside-transaction';
 import type { Caller } from '@plinth/kernel/caller';
@@ -8,7 +9,7 @@ import { uuidFrom } from '@plinth/kernel/uuid-from';
 import { CallNotSent } from '@plinth/runtime/rpc/grpc';
 import { SYSTEM_ACTOR } from '../domain/actor';
 import { dueStep, rowsOfApprovers, seatLeft, type Approval } from '../domain/approval';
-import { changeOf, type Change, type TransitionEvent } from '../domain/change';
+import { changeOf, rowsWithComment, type Change, type TransitionEvent } from '../domain/change';
 import type { DefinitionVersion } from '../domain/definition';
 import { isBeingMoved, type EntitySnapshot } from '../domain/entity-snapshot';
 import type { OwnerState } from '../domain/owner-state';
@@ -56,6 +57,8 @@ export interface TransitionServiceDeps {
   clock: Clock;
   /** Of the history of a tenant. */
   quota: Pick<RowQuota, 'take'>;
+  /** Of the bytes of its long comments. */
+  commentQuota: Pick<RowQuota, 'take' | 'requireRoom'>;
   /** Of who may decide the open requests of a tenant. */
   approverQuota: Pick<RowQuota, 'take' | 'requireRoom'>;
 }
@@ -99,7 +102,7 @@ export class TransitionService {
       ({ movesBefore } = tried);
     }
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const { result, event } = await this.withRoom(caller.tenantId, (takeRoom) => {
+      const { result, event } = await this.withRoom(caller, command, (takeRoom) => {
         const decideOn = (reading: Reading): Decided => {
           movesBefore ??= reading.snapshot.moves;
           const decided = this.decideOn(command, reading, movesBefore);
@@ -135,7 +138,7 @@ export class TransitionService {
     const { result, event } = this.decideOn(command, reading, snapshot.moves);
     // Who is refused learns how the entity is now.
     if (!result || !event) return {};
-    return this.withRoom(tenantId, async (takeRoom) => {
+    return this.withRoom(caller, command, async (takeRoom) => {
       try {
         takeRoom(event);
       } catch {
@@ -156,7 +159,8 @@ export class TransitionService {
    * nothing is written, and the room is given back: another attempt may decide something else. @throws what it throws
    */
   private async withRoom<Attempt extends { result?: OperationResult | undefined }>(
-    tenantId: string,
+    { tenantId }: Caller,
+    { comment }: TransitionCommand,
     attempt: (takeRoom: (event: TransitionEvent | undefined) => void) => Promise<Attempt>,
   ): Promise<Attempt> {
     let room = new BesideOpenTransaction();
@@ -164,7 +168,7 @@ export class TransitionService {
       // A transaction that is repeated decides again, and may decide on nothing.
       void room.rolledBack();
       room = new BesideOpenTransaction();
-      if (event) room.do(() => this.takeRoom(tenantId, event));
+      if (event) room.do(() => this.takeRoom(tenantId, event, comment));
     };
     try {
       const attempted = await attempt(takeRoom);
@@ -178,11 +182,14 @@ export class TransitionService {
   }
 
   /** @throws Problem `quota-exceeded`, and then takes none */
-  private takeRoom(tenantId: string, event: TransitionEvent): void {
-    const { quota, approverQuota } = this.deps;
+  private takeRoom(tenantId: string, event: TransitionEvent, comment: string | null): void {
+    const { quota, commentQuota, approverQuota } = this.deps;
     const approvers = event.kind === 'request' ? rowsOfApprovers(event.approval) : 0;
+    const commentBytes = longTextBytes(comment) * rowsWithComment(event);
     if (approvers > 0) approverQuota.requireRoom(tenantId, approvers);
+    if (commentBytes > 0) commentQuota.requireRoom(tenantId, commentBytes);
     quota.take(tenantId);
+    if (commentBytes > 0) commentQuota.take(tenantId, commentBytes);
     if (approvers > 0) approverQuota.take(tenantId, approvers);
   }
 

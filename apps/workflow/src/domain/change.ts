@@ -52,6 +52,10 @@ export interface ChangeContext {
   at: Date;
 }
 
+/** In how many rows the comment of whoever causes an event is written. */
+export const rowsWithComment = ({ kind }: TransitionEvent): number =>
+  kind === 'request' || kind === 'approve' ? 2 : 1;
+
 /** What is to be written for an event. */
 export function changeOf(event: TransitionEvent, context: ChangeContext): Change {
   switch (event.kind) {
