@@ -122,6 +122,8 @@ describe('the quota of bytes in long texts of a tenant', () => {
     const { inserted, updated, failures } = results[0]!;
     return { inserted, updated, failed: failures.map(({ details }) => details[0]!.code) };
   };
+  const countTexts = (tenantId: string) =>
+    localization.quota!.forImport({ isDryRun: false }).whenKnown(tenantId, Infinity);
   const keysFrom = (first: string, count: number) =>
     Array.from({ length: count }, (_, at) => `${first}${at}`);
   const isRefused = (failed: number) => ({
@@ -195,7 +197,7 @@ describe('the quota of bytes in long texts of a tenant', () => {
     const caller = aCaller();
     await importTexts(caller, keysFrom('a', 15), SHORT);
     // Whoever is counted is not counted again for a minute.
-    await localization.quota!.whenKnown!(caller.tenantId, Infinity);
+    await countTexts(caller.tenantId);
     expect(await importTexts(caller, keysFrom('a', 15), LONG)).toMatchObject({ updated: 15 });
 
     const more = Object.fromEntries(keysFrom('b', 6).map((key) => [key, LONG]));
@@ -206,7 +208,7 @@ describe('the quota of bytes in long texts of a tenant', () => {
   it('takes no room for long texts that are imported once more', async () => {
     const caller = aCaller();
     await importTexts(caller, keysFrom('a', 15), LONG);
-    await localization.quota!.whenKnown!(caller.tenantId, Infinity);
+    await countTexts(caller.tenantId);
 
     const batches = [0, 5, 10].map((from) =>
       keysFrom('a', 15)
@@ -224,7 +226,7 @@ describe('the quota of bytes in long texts of a tenant', () => {
     await importTexts(caller, keysFrom('a', 15), LONG);
     const rows = keysFrom('a', 15).map((key, index) => [index + 2, 'Shop', 'fr', key, SHORT]);
     const { jobId } = await owner.importRows(caller, start, [rows]);
-    await localization.quota!.whenKnown!(caller.tenantId, Infinity);
+    await countTexts(caller.tenantId);
     await owner.undoImport(caller, { definition: start.definition, jobId });
 
     const { putMany, texts } = writer(caller);
@@ -272,7 +274,7 @@ describe('the quota of bytes in long texts of a tenant', () => {
       metrics: new Registry(),
       config: localization.config,
     });
-    await quota.whenKnown!(tenantId, Infinity);
+    await quota.forImport({ isDryRun: false }).whenKnown(tenantId, Infinity);
 
     expect(plans).toEqual([expect.any(String), expect.stringContaining('override_of_long_text')]);
   });

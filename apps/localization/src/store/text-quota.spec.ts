@@ -39,9 +39,9 @@ describe('the quota of texts and of bytes in long ones', () => {
     expect(() => quota.take('one', 0, 2_000)).toThrow('bytes');
   });
 
-  it.each(['tryTake', 'forDryRun'])('takes none for rows of an import either: %s', (way) => {
-    const quota = aQuota();
-    const { tryTake } = way === 'tryTake' ? quota : quota.forDryRun();
+  it.each([true, false])('takes none for rows of an import either; of a dry-run: %s', async (isDryRun) => {
+    const { whenKnown, tryTake } = aQuota().forImport({ isDryRun });
+    await whenKnown('one', Infinity);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 6, rows(6, LONG))).toBe(false);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 11, rows(5, LONG))).toBe(false);
     expect(tryTake('one', 5, rows(5, LONG))).toBe(true);
@@ -49,27 +49,33 @@ describe('the quota of texts and of bytes in long ones', () => {
     expect(tryTake('one', 5, rows(5, 'x'.repeat(1_024)))).toBe(true);
   });
 
-  it.each(['import', 'dry-run'])('has both again for rows of an %s that were not written', (way) => {
-    const quota = aQuota();
-    const ofRows = way === 'import' ? quota : quota.forDryRun();
-    for (let count = 0; count < 3; count++) {
-      expect(ofRows.tryTake('one', 5, rows(5, LONG))).toBe(true);
-      ofRows.giveBack('one', 5, rows(5, LONG));
-    }
-  });
+  it.each([true, false])(
+    'has both again for rows of an import that were not written; of a dry-run: %s',
+    (isDryRun) => {
+      const ofRows = aQuota().forImport({ isDryRun });
+      for (let count = 0; count < 3; count++) {
+        expect(ofRows.tryTake('one', 5, rows(5, LONG))).toBe(true);
+        ofRows.giveBack('one', 5, rows(5, LONG));
+      }
+    },
+  );
 
-  it.each(['import', 'dry-run'])('keeps of an updated row of an %s what its text grew by', (way) => {
-    const quota = aQuota();
-    const ofRows = way === 'import' ? quota : quota.forDryRun();
-    const updated = rows(4, LONG, 'an id');
-    for (const row of updated) quota.noteStored(row, 1_900);
-    for (let count = 0; count < 4; count++) {
-      expect(ofRows.tryTake('one', 4, updated)).toBe(true);
-      ofRows.giveBack('one', 4, updated);
-    }
-    expect(ofRows.tryTake('one', 5, rows(5, LONG))).toBe(false);
-    expect(ofRows.tryTake('one', 4, rows(4, LONG))).toBe(true);
-  });
+  it.each([true, false])(
+    'keeps of an updated row of an import what its text grew by; of a dry-run: %s',
+    async (isDryRun) => {
+      const quota = aQuota();
+      const ofRows = quota.forImport({ isDryRun });
+      await ofRows.whenKnown('one', Infinity);
+      const updated = rows(4, LONG, 'an id');
+      for (const row of updated) quota.noteStored(row, 1_900);
+      for (let count = 0; count < 4; count++) {
+        expect(ofRows.tryTake('one', 4, updated)).toBe(true);
+        ofRows.giveBack('one', 4, updated);
+      }
+      expect(ofRows.tryTake('one', 5, rows(5, LONG))).toBe(false);
+      expect(ofRows.tryTake('one', 4, rows(4, LONG))).toBe(true);
+    },
+  );
 
   it('takes the room of what an undo makes long again, and refuses it to nobody', () => {
     const quota = aQuota();

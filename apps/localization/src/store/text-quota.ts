@@ -49,37 +49,34 @@ export function textQuota({ config, ...deps }: Needs): TextQuota {
   const unneededBytesOf = (row: ImportRow): number =>
     isWritten(row) ? (storedBytes.get(row) ?? 0) : bytesOf(row);
 
-  const forRows = (
-    ofTexts: Pick<RowQuota, 'tryTake' | 'hasRoom' | 'giveBack'>,
-    ofLongTexts: Pick<RowQuota, 'tryTake' | 'giveBack'>,
-  ): Pick<ImportQuota, 'tryTake' | 'giveBack'> => ({
-    // Of neither anything is taken where the other one has no room.
-    tryTake(tenantId, count, rows) {
-      const bytes = sum(rows, bytesOf);
-      return (
-        ofTexts.hasRoom(tenantId, count) &&
-        (bytes === 0 || ofLongTexts.tryTake(tenantId, bytes)) &&
-        ofTexts.tryTake(tenantId, count)
-      );
-    },
-    giveBack(tenantId, count, rows) {
-      ofTexts.giveBack(tenantId, count);
-      ofLongTexts.giveBack(tenantId, sum(rows, unneededBytesOf));
-    },
-  });
-
   return {
     take(tenantId, added, grownBytes) {
       if (added > 0) texts.requireRoom(tenantId, added);
       if (grownBytes > 0) longTexts.take(tenantId, grownBytes);
       if (added > 0) texts.take(tenantId, added);
     },
-    ...forRows(texts, longTexts),
-    async whenKnown(tenantId, count) {
-      await texts.whenKnown(tenantId, count);
-      await longTexts.whenKnown(tenantId, Math.max(count, BYTES_OF_BATCHES));
+    forImport(options) {
+      const [ofTexts, ofLongTexts] = [texts.forImport(options), longTexts.forImport(options)];
+      return {
+        async whenKnown(tenantId, count) {
+          await ofTexts.whenKnown(tenantId, count);
+          await ofLongTexts.whenKnown(tenantId, Math.max(count, BYTES_OF_BATCHES));
+        },
+        // Of neither anything is taken where the other one has no room.
+        tryTake(tenantId, count, rows) {
+          const bytes = sum(rows, bytesOf);
+          return (
+            ofTexts.hasRoom(tenantId, count) &&
+            (bytes === 0 || ofLongTexts.tryTake(tenantId, bytes)) &&
+            ofTexts.tryTake(tenantId, count)
+          );
+        },
+        giveBack(tenantId, count, rows) {
+          ofTexts.giveBack(tenantId, count);
+          ofLongTexts.giveBack(tenantId, sum(rows, unneededBytesOf));
+        },
+      };
     },
-    forDryRun: () => forRows(texts.forDryRun(), longTexts.forDryRun()),
     noteStored: (row, bytes) => void storedBytes.set(row, bytes),
     recordRestored(tenantId, restored) {
       const grownBytes = sum(restored, ({ undone, row }) => bytesOfStored(row) - bytesOfStored(undone));
