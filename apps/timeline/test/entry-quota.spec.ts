@@ -79,7 +79,7 @@ describe('the quota of bytes in long timeline entries', () => {
       body: { quota: { name: 'timeline-long-entry-bytes', scope: 'tenant', limit: QUOTA } },
     });
     expect((await timeline.as(ann).get(path)).body.totalCount).toBe(written);
-    expect((await post('x'.repeat(4_096))).status).toBe(201);
+    expect((await post('x'.repeat(1_024))).status).toBe(201);
     expect((await post(LONG, other)).status).toBe(201);
 
     const entityId = newId();
@@ -115,7 +115,7 @@ describe('the quota of bytes in long timeline entries', () => {
            FROM generate_series(1, $2::int) AS n`,
           [tenantId, count, body, isOfSystem ? 2 : 0, isOfSystem ? 'workflow.moved' : null],
         );
-      await fill(2_000, 'x'.repeat(4_096));
+      await fill(2_000, 'x'.repeat(1_024));
       await fill(2_000, LONG, true);
       await fill(3, LONG);
       await admin.query('ANALYZE entry');

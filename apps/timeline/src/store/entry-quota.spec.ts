@@ -18,20 +18,20 @@ function aQuota() {
 }
 
 describe('the quota of entries and of bytes in long ones', () => {
-  it('counts bytes and not characters, and none of entries of up to 4,096', () => {
+  it('counts bytes and not characters, and none of entries of up to 1,024', () => {
     const quota = aQuota();
-    for (let count = 0; count < 4; count++) quota.take('one', 'x'.repeat(4_096));
+    for (let count = 0; count < 4; count++) quota.take('one', 'x'.repeat(1_024));
     quota.take('one', 'é'.repeat(2_049));
     quota.take('one', 'é'.repeat(2_049));
-    expect(() => quota.take('one', 'é'.repeat(2_049))).toThrow('8196 bytes in timeline entries');
-    quota.take('one', 'é'.repeat(2_048));
+    expect(() => quota.take('one', 'é'.repeat(2_049))).toThrow('8196 bytes in long timeline entries');
+    quota.take('one', 'é'.repeat(512));
   });
 
   it('has room for as many entries after a transaction whose entry has too many bytes', async () => {
     const quota = aQuota();
     for (let count = 0; count < 20; count++) {
       const refused = undoingOnRollback(async () => quota.take('one', 'x'.repeat(10_001)));
-      await expect(refused).rejects.toThrow('bytes in timeline entries');
+      await expect(refused).rejects.toThrow('bytes in long timeline entries');
     }
     for (let count = 0; count < 10; count++) quota.take('one', 'x');
     expect(() => quota.take('one', 'x')).toThrow('10 timeline entries');

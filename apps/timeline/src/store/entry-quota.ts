@@ -1,4 +1,5 @@
 import { BODY_LENGTH_MAX, TimelineEntryType } from '@plinth/contracts/timeline/shapes';
+import { bytesOfLongTexts, longTextBytes } from '@plinth/http/long-texts';
 import { RowQuota } from '@plinth/http/row-quota';
 import type { TimelineConfig } from '../config';
 
@@ -12,9 +13,6 @@ type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'met
   config: Pick<TimelineConfig, 'TIMELINE_TENANT_ENTRIES_MAX' | 'TIMELINE_TENANT_LONG_ENTRY_BYTES_MAX'>;
 };
 
-/** A body of more bytes is long; the bytes of all others are bounded by their number. The same as in `long_entry_of_people`. */
-const SHORT_BODY_BYTES_MAX = 4_096;
-
 // What the system notes is never refused, and takes no room from people.
 const OF_PEOPLE = `entry_type <> ${TimelineEntryType.SystemLog}`;
 
@@ -27,22 +25,23 @@ export function entryQuota({ config, ...deps }: Needs): EntryQuota {
     what: 'timeline entries',
     limit: config.TIMELINE_TENANT_ENTRIES_MAX,
   });
+  const long = bytesOfLongTexts('body');
   const bytes = new RowQuota({
     ...deps,
     table: 'entry',
-    where: `${OF_PEOPLE} AND octet_length(body) > ${SHORT_BODY_BYTES_MAX}`,
+    where: `${OF_PEOPLE} AND ${long.where}`,
+    measure: long.measure,
     quota: 'timeline-long-entry-bytes',
-    what: `bytes in timeline entries of more than ${SHORT_BODY_BYTES_MAX} bytes`,
+    what: 'bytes in long timeline entries',
     limit: config.TIMELINE_TENANT_LONG_ENTRY_BYTES_MAX,
-    measure: 'sum(octet_length(body))',
     // The longest body that a request brings.
     uncountedMin: 4 * BODY_LENGTH_MAX,
   });
   return {
     take(tenantId, body) {
-      const length = Buffer.byteLength(body);
+      const longBytes = longTextBytes(body);
       entries.take(tenantId);
-      if (length > SHORT_BODY_BYTES_MAX) bytes.take(tenantId, length);
+      if (longBytes > 0) bytes.take(tenantId, longBytes);
     },
   };
 }
