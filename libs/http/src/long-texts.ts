@@ -17,7 +17,9 @@ export const bytesOfColumns = (...columns: readonly string[]): string =>
   columns.map((column) => `octet_length(${column})`).join(' + ');
 
 /** What a quota of rows counts where long texts are limited by the bytes of these columns. */
-export const bytesOfLongTexts = (...columns: readonly string[]): Pick<RowQuotaDeps, 'where' | 'measure'> => ({
+export const bytesOfLongTexts = (
+  ...columns: readonly string[]
+): Required<Pick<RowQuotaDeps, 'where' | 'measure'>> => ({
   where: `${bytesOfColumns(...columns)} > ${SHORT_TEXT_BYTES_MAX}`,
   measure: `sum(${bytesOfColumns(...columns)})`,
 });
