@@ -17,7 +17,7 @@ export const lookedUp = (address: string): string => `${SCHEME}:${address}`;
 /**
  * Looks a name up again and again. gRPC asks for it only where a connection was lost, so that processes that are added
  * beside others would get no call. Connections with an age are no way to it: those that end keep the calls that run, and
- * @grpc/grpc-js cuts them at its next ping.
+ * @grpc/grpc-js cuts them at its next ping (ADR 0048).
  */
 class RepeatedLookUp implements experimental.Resolver {
   private readonly names: experimental.Resolver;
