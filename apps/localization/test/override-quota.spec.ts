@@ -123,7 +123,7 @@ describe('the quota of bytes in long texts of a tenant', () => {
     return { inserted, updated, failed: failures.map(({ details }) => details[0]!.code) };
   };
   const countTexts = (tenantId: string) =>
-    localization.quota!.forImport({ isDryRun: false }).whenKnown(tenantId, Infinity);
+    localization.quota!.forImport({ jobId: 'a job', isDryRun: false }).whenKnown(tenantId, Infinity);
   const keysFrom = (first: string, count: number) =>
     Array.from({ length: count }, (_, at) => `${first}${at}`);
   const isRefused = (failed: number) => ({
@@ -274,7 +274,7 @@ describe('the quota of bytes in long texts of a tenant', () => {
       metrics: new Registry(),
       config: localization.config,
     });
-    await quota.forImport({ isDryRun: false }).whenKnown(tenantId, Infinity);
+    await quota.forImport({ jobId: 'a job', isDryRun: false }).whenKnown(tenantId, Infinity);
 
     expect(plans).toEqual([expect.any(String), expect.stringContaining('override_of_long_text')]);
   });

@@ -15,8 +15,8 @@ export const ledgerEnvironment = {
 
 /** How many bytes of import ledgers a tenant may have. */
 export interface LedgerQuota {
-  /** For one import, which begins now, or one dry-run, which takes room from nobody else. */
-  forImport(options: { isDryRun: boolean }): LedgerQuotaOfImport;
+  /** For an import, or a dry-run, which takes room from nobody else. All attempts at it are one. */
+  forImport(attempt: { jobId: string; isDryRun: boolean }): LedgerQuotaOfImport;
 }
 
 /** What may be kept of one import. */

@@ -106,8 +106,8 @@ export function serveExchange(
       const importQuota = importQuotas[definition.table];
       const { updatesTakeRoom } = importQuota ?? {};
       const isDryRun = commit === 'NEVER';
-      const quota = importQuota?.forImport({ isDryRun });
-      const ledger = ledgerQuota?.forImport({ isDryRun });
+      const quota = importQuota?.forImport({ jobId, isDryRun });
+      const ledger = ledgerQuota?.forImport({ jobId, isDryRun });
       // How many rows come together is known of a batch only: the rest of a transaction, or of a dry-run, is not counted.
       const batches = commit === 'EACH_BATCH' ? 1 : Infinity;
       if (commit !== 'READ_KEYS') {

@@ -2,7 +2,7 @@ import type { RowQuotaDeps } from './row-quota';
 
 /**
  * A text of more bytes is long. The bytes of all others are bounded well enough by how many rows there may be; so nothing is
- * counted of them, and they cost no index anything. The indexes in which long texts are counted have the same number.
+ * counted of them, and they have no place in an index. The indexes in which long texts are counted have the same number.
  */
 export const SHORT_TEXT_BYTES_MAX = 1_024;
 

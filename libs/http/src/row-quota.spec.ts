@@ -125,7 +125,9 @@ describe('a quota of rows', () => {
     expect([await write(4_000), await write(1_000)]).toEqual(['written', 'written']);
     expect(await write()).toMatchObject({ kind: 'overloaded' });
     expect(() => quota.tryTake('one', 1)).toThrow('could not be counted');
-    expect(() => quota.forImport({ isDryRun: true }).tryTake('one', 1)).toThrow('could not be counted');
+    expect(() => quota.forImport({ jobId: 'a job', isDryRun: true }).tryTake('one', 1)).toThrow(
+      'could not be counted',
+    );
     expect(await write(1, 'other')).toBe('written');
 
     table.isAway = false;
@@ -196,14 +198,37 @@ describe('a quota of rows', () => {
       expect([await write(), await write()]).toEqual(['written', expect.anything()]);
       table.rows = 9_999;
       time.now += 20_000;
-      const early = quota.forImport({ isDryRun });
+      const early = quota.forImport({ jobId: 'a job', isDryRun });
       await early.whenKnown('one', 1);
       expect(() => early.tryTake('one', 1)).toThrow('could not be counted');
 
       time.now += 31_000;
-      const late = quota.forImport({ isDryRun });
+      const late = quota.forImport({ jobId: 'a job', isDryRun });
       await late.whenKnown('one', 1);
       expect([late.tryTake('one', 1), late.tryTake('one', 1)]).toEqual([true, false]);
+    },
+  );
+
+  it.each([true, false])(
+    'refuses an import that is sent again by the count that its refusal before began; a dry-run: %s',
+    async (isDryRun) => {
+      const { quota, table, time } = aQuota(1_000, 900);
+      table.millisecondsOfCount = 2_000;
+      const sendAll = () =>
+        undoingOnRollback(async () => {
+          const room = quota.forImport({ jobId: 'a job', isDryRun });
+          await room.whenKnown('one', Infinity);
+          for (let batch = 0; batch < 20; batch++) {
+            time.now += 8_000;
+            if (!room.tryTake('one', 10)) return 'refused';
+          }
+          return 'written';
+        });
+      await quota.whenKnown('one', Infinity);
+      time.now += 8_000;
+      await expect(sendAll()).rejects.toThrow('could not be counted');
+      time.now += 10_000;
+      expect(await sendAll()).toBe('refused');
     },
   );
 
@@ -257,12 +282,12 @@ describe('a quota of rows', () => {
   it('has no less room after a dry-run, which is refused what its rows would be together', async () => {
     const { quota, write } = aQuota(10, 4);
     await write();
-    const dryRun = quota.forImport({ isDryRun: true });
+    const dryRun = quota.forImport({ jobId: 'a job', isDryRun: true });
 
     expect([3, 2, 1].map((rows) => dryRun.tryTake('one', rows))).toEqual([true, true, false]);
     dryRun.giveBack('one', 2);
     expect([1, 1, 1].map((rows) => dryRun.tryTake('one', rows))).toEqual([true, true, false]);
-    expect(quota.forImport({ isDryRun: true }).tryTake('one', 5)).toBe(true);
+    expect(quota.forImport({ jobId: 'a job', isDryRun: true }).tryTake('one', 5)).toBe(true);
     expect(await write(5)).toBe('written');
   });
 

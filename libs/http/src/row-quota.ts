@@ -20,6 +20,7 @@ const PAUSE_MILLISECONDS_MAX = 600_000;
 /** Who refuses for good waits for so much of it, and is told that nobody knows where it is longer. */
 const PAUSE_MILLISECONDS_WAITED = 5_000;
 const TENANTS_MAX = 10_000;
+const ATTEMPTS_MAX = 10_000;
 
 export interface RowQuotaDeps {
   db: Pick<TenantDatabase<RawStatements>, 'inTenant'>;
@@ -43,6 +44,12 @@ export interface RowQuotaDeps {
   /** An update adds a row too, as to a history. */
   updatesTakeRoom?: boolean;
   now?: () => number;
+}
+
+/** An attempt at an import whose rows need room. */
+export interface ImportAttempt {
+  jobId: string;
+  isDryRun?: boolean;
 }
 
 /** What one import asks a quota, whose rows are refused for good. */
@@ -82,6 +89,8 @@ interface Usage {
  */
 export class RowQuota {
   private readonly usages = new BoundedMap<string, Usage>(TENANTS_MAX);
+  /** When imports asked first, of which an attempt may have failed since. */
+  private readonly firstAttempts = new BoundedMap<string, number>(ATTEMPTS_MAX);
   private counts: Promise<void> = Promise.resolve();
   private readonly now: () => number;
 
@@ -171,17 +180,27 @@ export class RowQuota {
   }
 
   /**
-   * For one import, whose rows are refused for good: only by a count that began after this call. A dry-run is refused what
+   * For an import, whose rows are refused for good: only by a count that began after its first attempt. So the next one can
+   * be refused by the count that began with the refusal of this one, however long a count takes. A dry-run is refused what
    * would be refused of its rows together, and takes no room from anybody; nobody counts what is left of it.
    */
-  forImport({ isDryRun = false } = {}): QuotaOfImport {
-    const askedAt = this.now();
+  forImport({ jobId, isDryRun = false }: ImportAttempt): QuotaOfImport {
+    const job = isDryRun ? `dry-run ${jobId}` : jobId;
+    const askedAt = this.firstAttempts.get(job) ?? this.now();
+    if (!isDryRun) this.firstAttempts.set(job, askedAt);
     let tried = 0;
+    const refuse = (tenantId: string): false => {
+      if (isDryRun) this.firstAttempts.set(job, askedAt);
+      this.requireCountedSince(askedAt, tenantId);
+      if (!isDryRun) return this.refused();
+      // Another one of it may be asked for when there is room.
+      this.firstAttempts.delete(job);
+      return false;
+    };
     const hasRoom = (tenantId: string, rows: number, taken = 0) => {
       const fits = this.fit(tenantId, tried + rows, isDryRun ? 0 : taken);
-      if (!fits) this.requireCountedSince(askedAt, tenantId);
       if (isDryRun && fits) tried += taken;
-      return fits || (!isDryRun && this.refused());
+      return fits || refuse(tenantId);
     };
     return {
       whenKnown: (tenantId, rows) => this.whenKnown(tenantId, rows),

@@ -1,6 +1,6 @@
 import { inTenantConnection } from '@plinth/runtime/postgres/postgres';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
-import type { QuotaOfImport } from '@plinth/http/row-quota';
+import type { ImportAttempt, QuotaOfImport } from '@plinth/http/row-quota';
 import type { QueryConfig } from 'pg';
 import { requireStored } from '../domain/lost-progress';
 import { duplicatesNotFound, tooManyKeys, tooManyKeysInFile } from '../domain/problems';
@@ -53,7 +53,7 @@ const KEYS_MAX = 100_000_000;
  */
 export function keyStore(
   pool: FairPool,
-  quota: { forImport(): Pick<QuotaOfImport, 'tryTake' | 'whenKnown'> },
+  quota: { forImport(attempt: ImportAttempt): Pick<QuotaOfImport, 'tryTake' | 'whenKnown'> },
   keysMax: number = KEYS_MAX,
 ): KeyStore {
   const query = async <Row extends object>(
@@ -66,7 +66,7 @@ export function keyStore(
   return {
     async insert(tenantId, jobId, range, batch, keys) {
       const bytes = keys.length * KEY_BYTES;
-      const room = quota.forImport();
+      const room = quota.forImport({ jobId });
       await room.whenKnown(tenantId, bytes);
       await inTenantConnection(pool, tenantId, async (connection) => {
         const { rowCount } = await connection.query(
@@ -86,7 +86,7 @@ export function keyStore(
     async findDuplicates(tenantId, jobId, { signal, batches } = {}) {
       const job = [tenantId, jobId];
       // How many it finds is not known before.
-      const room = quota.forImport();
+      const room = quota.forImport({ jobId });
       await room.whenKnown(tenantId, Infinity);
       return inTenantConnection(pool, tenantId, async (connection) => {
         await connection.query(LONG_STATEMENTS);

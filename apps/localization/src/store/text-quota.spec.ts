@@ -40,7 +40,7 @@ describe('the quota of texts and of bytes in long ones', () => {
   });
 
   it.each([true, false])('takes none for rows of an import either; of a dry-run: %s', async (isDryRun) => {
-    const { whenKnown, tryTake } = aQuota().forImport({ isDryRun });
+    const { whenKnown, tryTake } = aQuota().forImport({ jobId: 'a job', isDryRun });
     await whenKnown('one', Infinity);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 6, rows(6, LONG))).toBe(false);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 11, rows(5, LONG))).toBe(false);
@@ -52,7 +52,7 @@ describe('the quota of texts and of bytes in long ones', () => {
   it.each([true, false])(
     'has both again for rows of an import that were not written; of a dry-run: %s',
     (isDryRun) => {
-      const ofRows = aQuota().forImport({ isDryRun });
+      const ofRows = aQuota().forImport({ jobId: 'a job', isDryRun });
       for (let count = 0; count < 3; count++) {
         expect(ofRows.tryTake('one', 5, rows(5, LONG))).toBe(true);
         ofRows.giveBack('one', 5, rows(5, LONG));
@@ -64,7 +64,7 @@ describe('the quota of texts and of bytes in long ones', () => {
     'keeps of an updated row of an import what its text grew by; of a dry-run: %s',
     async (isDryRun) => {
       const quota = aQuota();
-      const ofRows = quota.forImport({ isDryRun });
+      const ofRows = quota.forImport({ jobId: 'a job', isDryRun });
       await ofRows.whenKnown('one', Infinity);
       const updated = rows(4, LONG, 'an id');
       for (const row of updated) quota.noteStored(row, 1_900);
@@ -76,6 +76,18 @@ describe('the quota of texts and of bytes in long ones', () => {
       expect(ofRows.tryTake('one', 4, rows(4, LONG))).toBe(true);
     },
   );
+
+  it('gives no more back for rows with an id than they took, whether or not they were written', async () => {
+    const quota = aQuota();
+    const ofRows = quota.forImport({ jobId: 'a job', isDryRun: false });
+    await ofRows.whenKnown('one', Infinity);
+    quota.take('one', 0, 5_000);
+    const shorter = rows(2, 'x'.repeat(1_100), 'an id');
+    for (const row of shorter) quota.noteStored(row, 2_500);
+    expect(ofRows.tryTake('one', 2, shorter)).toBe(true);
+    ofRows.giveBack('one', 2, shorter);
+    expect(() => quota.take('one', 0, 5_001)).toThrow('bytes');
+  });
 
   it('takes the room of what an undo makes long again, and refuses it to nobody', () => {
     const quota = aQuota();

@@ -46,8 +46,9 @@ export function textQuota({ config, ...deps }: Needs): TextQuota {
     uncountedMin: 1_000_000,
   });
   const storedBytes = new WeakMap<ImportRow, number>();
+  // Of a text that gets shorter the next count learns.
   const unneededBytesOf = (row: ImportRow): number =>
-    isWritten(row) ? (storedBytes.get(row) ?? 0) : bytesOf(row);
+    isWritten(row) ? Math.min(bytesOf(row), storedBytes.get(row) ?? 0) : bytesOf(row);
 
   return {
     take(tenantId, added, grownBytes) {
@@ -55,8 +56,8 @@ export function textQuota({ config, ...deps }: Needs): TextQuota {
       if (grownBytes > 0) longTexts.take(tenantId, grownBytes);
       if (added > 0) texts.take(tenantId, added);
     },
-    forImport(options) {
-      const [ofTexts, ofLongTexts] = [texts.forImport(options), longTexts.forImport(options)];
+    forImport(attempt) {
+      const [ofTexts, ofLongTexts] = [texts.forImport(attempt), longTexts.forImport(attempt)];
       return {
         async whenKnown(tenantId, count) {
           await ofTexts.whenKnown(tenantId, count);

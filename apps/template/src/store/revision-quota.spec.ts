@@ -29,7 +29,7 @@ describe('the quota of revisions and of their characters', () => {
   });
 
   it.each([true, false])('takes none for rows of an import either; of a dry-run: %s', async (isDryRun) => {
-    const { whenKnown, tryTake } = aQuota().forImport({ isDryRun });
+    const { whenKnown, tryTake } = aQuota().forImport({ jobId: 'a job', isDryRun });
     await whenKnown('one', Infinity);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 1, rows(['x'.repeat(101)]))).toBe(false);
     expect(tryTake('one', 10, rows(texts(10, 1)))).toBe(true);
@@ -39,7 +39,7 @@ describe('the quota of revisions and of their characters', () => {
   it.each([true, false])(
     'has both again for rows of an import that need none; of a dry-run: %s',
     (isDryRun) => {
-      const ofRows = aQuota().forImport({ isDryRun });
+      const ofRows = aQuota().forImport({ jobId: 'a job', isDryRun });
       const updated = rows(texts(10, 10));
       for (let count = 0; count < 2; count++) {
         expect(ofRows.tryTake('one', 10, updated)).toBe(true);

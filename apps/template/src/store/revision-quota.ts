@@ -53,8 +53,8 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
       characters.giveBack(tenantId, lengthOf(contents));
     },
     updatesTakeRoom: true,
-    forImport(options) {
-      const [ofRevisions, ofCharacters] = [revisions.forImport(options), characters.forImport(options)];
+    forImport(attempt) {
+      const [ofRevisions, ofCharacters] = [revisions.forImport(attempt), characters.forImport(attempt)];
       return {
         async whenKnown(tenantId, count) {
           await ofRevisions.whenKnown(tenantId, count);

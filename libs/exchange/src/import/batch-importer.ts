@@ -48,8 +48,8 @@ export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
 export interface ImportQuota {
   /** Whether rows that are updated take room too; only those that are inserted unless it says so. */
   readonly updatesTakeRoom?: boolean;
-  /** For one import, which begins now, or one dry-run, which takes room from nobody else. */
-  forImport(options: { isDryRun: boolean }): QuotaOfImport;
+  /** For an import, or a dry-run, which takes room from nobody else. All attempts at it are one. */
+  forImport(attempt: { jobId: string; isDryRun: boolean }): QuotaOfImport;
 }
 
 /** What one import may add. */
