@@ -62,6 +62,15 @@ describe('Settings.Values in imports and exports', () => {
     expect(body.items[0]).toMatchObject({ previousValue: 'de', newValue: 'fr' });
   });
 
+  it('changes nothing where a setting has the imported value already', async () => {
+    const caller = aCaller();
+    const rows = [[2, culture, 'tenant', '', 'fr']];
+    for (let times = 0; times < 2; times++)
+      expect((await owner.importRows(caller, start, [rows])).results).toMatchObject([{ failed: 0 }]);
+    const { body } = await settings.as(caller).get(`/settings/tenant/${culture}/history`);
+    expect(body.items).toMatchObject([{ previousValue: null, newValue: 'fr' }]);
+  });
+
   it('come back from an export as they were, whatever their texts are', async () => {
     const [from, to] = [aCaller(), aCaller()];
     const rows = awkwardTexts.map((text, index) => [index + 2, 'Shop.Motto', 'user', `u${index}`, text]);

@@ -1,4 +1,5 @@
 import { openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
+import { newId } from '@plinth/kernel/uuid';
 import { aCaller } from '@plinth/testing/http';
 import { grpcServices } from '../src/grpc/server';
 import { startTemplates, type Templates } from './start-templates';
@@ -58,6 +59,23 @@ describe('the quota of characters in templates', () => {
   afterAll(async () => {
     await owner.close();
     await service.close();
+  });
+
+  it('has no more room after another body for an operation was refused', async () => {
+    const caller = aCaller();
+    const create = (name: string, operationId?: string) =>
+      service
+        .as({ ...caller, ...(operationId && { operationId }) })
+        .post('/templates', { name, content: 'x'.repeat(1_000) });
+    const operationId = newId();
+    expect((await create(newId(), operationId)).status).toBe(201);
+    expect((await create(newId())).status).toBe(201);
+    for (let count = 0; count < 5; count++)
+      expect((await create(newId(), operationId)).status).toBeGreaterThan(400);
+    const statuses: number[] = [];
+    for (let count = 0; count < 10; count++) statuses.push((await create(newId())).status);
+    // What is written while characters are counted may count twice.
+    expect(statuses.filter((status) => status === 201).length).toBeLessThanOrEqual(8);
   });
 
   it('refuses texts that have no room, and accepts those that have', async () => {

@@ -103,6 +103,34 @@ describe('workflow definitions', () => {
     expect((await http.put('/workflow/definitions/Order', orderDefinition())).status).toBe(200);
   });
 
+  it('count no more once they are withdrawn, and those withdrawn long before are not kept', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    const { tenantId } = caller;
+    await http.put('/workflow/definitions/Order', orderDefinition());
+    await service.db.inTenant(
+      tenantId,
+      (tx) => tx.$executeRaw`
+      INSERT INTO definition (tenant_id, entity_type, version, body, saved_at, saved_by)
+      SELECT tenant_id, 'Type' || number, version + added, CASE WHEN added = 0 THEN body END,
+             saved_at - number * interval '1 minute', saved_by
+      FROM definition, generate_series(1, 200) AS number, generate_series(0, 1) AS added
+      WHERE tenant_id = ${tenantId}::uuid`,
+    );
+    const next = { ...orderDefinition(), entityType: 'Parcel' };
+    expect((await http.put('/workflow/definitions/Parcel', next)).status).toBe(201);
+    const kept = () =>
+      service.db.inTenant(tenantId, async (tx) => {
+        const types = { by: ['entityType'] as ['entityType'], where: { tenantId } };
+        return (await tx.definition.groupBy(types)).map(({ entityType }) => entityType);
+      });
+    expect(await kept()).toHaveLength(202);
+
+    expect((await http.delete('/workflow/definitions/Parcel')).status).toBe(204);
+    expect(await kept()).toHaveLength(201);
+    expect(await kept()).not.toContain('Type200');
+  });
+
   it('are two mebibytes in one list at most, and earlier versions are not in it', async () => {
     const caller = aCaller();
     const http = service.as(caller);

@@ -209,6 +209,19 @@ describe('a quota of rows', () => {
     },
   );
 
+  it('refuses rows of an import by no count from before they are sent, whenever it asked first', async () => {
+    const { quota, table, time } = aQuota(1_000, 1_000);
+    quota.forImport({ jobId: 'a job' });
+    table.millisecondsOfCount = 3_000;
+    time.now += 30 * 60_000;
+    await quota.whenKnown('one', Infinity);
+    table.rows = 0;
+    time.now += 15_000;
+    const room = quota.forImport({ jobId: 'a job' });
+    await room.whenKnown('one', 500);
+    expect(() => room.tryTake('one', 1)).toThrow('could not be counted');
+  });
+
   it.each([true, false])(
     'refuses an import that is sent again by the count that its refusal before began; a dry-run: %s',
     async (isDryRun) => {

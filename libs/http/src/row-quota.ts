@@ -89,8 +89,8 @@ interface Usage {
  */
 export class RowQuota {
   private readonly usages = new BoundedMap<string, Usage>(TENANTS_MAX);
-  /** When imports asked first, of which an attempt may have failed since. */
-  private readonly firstAttempts = new BoundedMap<string, number>(ATTEMPTS_MAX);
+  /** When imports asked that were turned away, as nobody knows whether there is room. */
+  private readonly turnedAway = new BoundedMap<string, number>(ATTEMPTS_MAX);
   private counts: Promise<void> = Promise.resolve();
   private readonly now: () => number;
 
@@ -180,22 +180,19 @@ export class RowQuota {
   }
 
   /**
-   * For an import, whose rows are refused for good: only by a count that began after its first attempt. So the next one can
-   * be refused by the count that began with the refusal of this one, however long a count takes. A dry-run is refused what
+   * For an import, whose rows are refused for good: only by a count that began after this call. An attempt behind one that
+   * was turned away for that asks since then, so that the count which began with it is enough, however long it took. A dry-run is refused what
    * would be refused of its rows together, and takes no room from anybody; nobody counts what is left of it.
    */
   forImport({ jobId, isDryRun = false }: ImportAttempt): QuotaOfImport {
     const job = isDryRun ? `dry-run ${jobId}` : jobId;
-    const askedAt = this.firstAttempts.get(job) ?? this.now();
-    if (!isDryRun) this.firstAttempts.set(job, askedAt);
+    const askedAt = this.turnedAway.get(job) ?? this.now();
     let tried = 0;
     const refuse = (tenantId: string): false => {
-      if (isDryRun) this.firstAttempts.set(job, askedAt);
+      this.turnedAway.set(job, askedAt);
       this.requireCountedSince(askedAt, tenantId);
-      if (!isDryRun) return this.refused();
-      // Another one of it may be asked for when there is room.
-      this.firstAttempts.delete(job);
-      return false;
+      this.turnedAway.delete(job);
+      return isDryRun ? false : this.refused();
     };
     const hasRoom = (tenantId: string, rows: number, taken = 0) => {
       const fits = this.fit(tenantId, tried + rows, isDryRun ? 0 : taken);

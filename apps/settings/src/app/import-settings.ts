@@ -26,7 +26,7 @@ export interface ImportParts {
 
 /** What importing values of settings does beyond writing rows: the rules of a change, history and events. */
 export function importSettings({ definitions, box, valueChecks }: ImportParts) {
-  /** What rows change, as the history shows it. */
+  /** What rows change, as the history shows it; nothing of those with the value that the setting has already. */
   const changesOf = new WeakMap<ImportRow, ValueChange>();
 
   return {
@@ -42,12 +42,15 @@ export function importSettings({ definitions, box, valueChecks }: ImportParts) {
         const definition = defined && definitionIn(rules, defined);
         const error = errorOfRow(row, definition, context.caller, rules.locked);
         if (error || !definition) return error;
-        changesOf.set(row, {
+        const storedValue = stored.get(setting) ?? null;
+        const change: ValueChange = {
           setting: { name: setting.name, scope: setting.scope, userId: setting.userId },
           kind: 'Set',
-          previousValue: visibleValue(definition, stored.get(setting) ?? null),
+          previousValue: visibleValue(definition, storedValue),
           newValue: visibleValue(definition, setting.value),
-        });
+        };
+        // A secret is always written, as by a request.
+        if (definition.isSecret || storedValue !== setting.value) changesOf.set(row, change);
         if (definition.isSecret) row.values['value'] = box.seal(setting.value);
         return undefined;
       };
@@ -56,7 +59,7 @@ export function importSettings({ definitions, box, valueChecks }: ImportParts) {
 
     async afterWrite(rows, context) {
       await recordImported(
-        rows.map((row) => changesOf.get(row)!),
+        rows.flatMap((row) => changesOf.get(row) ?? []),
         context,
       );
     },

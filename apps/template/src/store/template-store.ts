@@ -229,7 +229,8 @@ export function templateStore(
     );
     if (attempted === 'missing') return 'missing';
     if (attempted && (!attempted.writing || (await attempted.writing.isWritten))) return attempted.changed;
-    revisionQuota.giveBackTaken(tenantId, contentsOf(added));
+    // A transaction that failed has given it back.
+    if (attempted) revisionQuota.giveBackTaken(tenantId, contentsOf(added));
     return undefined;
   };
 
@@ -323,7 +324,8 @@ export function templateStore(
         return writeStep(tx, changesOf(caller, step, undefined, caller), caller, undefined, step);
       });
       if (await writing?.isWritten) return { template };
-      revisionQuota.giveBackTaken(tenantId, contentsOf(added));
+      // A transaction that failed has given it back.
+      if (writing) revisionQuota.giveBackTaken(tenantId, contentsOf(added));
       return change(caller, key, decide);
     },
 

@@ -23,6 +23,7 @@ import {
   newestVersionsOf,
   readAllVersions,
   readOwnSize,
+  removeLongWithdrawn,
   readVersions,
   builtInVersion,
   toVersion,
@@ -203,6 +204,10 @@ export function definitionStore(db: TenantDatabase<Tx>, countings: FairPlaces): 
             requireNoneStranded(entityType, stranded);
             const row = { tenantId, entityType, version: own.version + 1, savedAt: now, savedBy: userId };
             await tx.definition.create({ data: { ...row, body: Prisma.DbNull } });
+            if (!isOfHost(caller)) {
+              await lockUntilCommit(tx, definitionsOf(tenantId));
+              await removeLongWithdrawn(tx, tenantId);
+            }
             await publishDefinitionChanged(tx, caller, row, true);
             return true;
           }),
@@ -265,12 +270,14 @@ async function lockDefinition(tx: Tx, caller: Caller, entityType: string): Promi
       SELECT pg_advisory_xact_lock_shared(${platform}::bigint)::text, pg_advisory_xact_lock(${own}::bigint)::text`;
 }
 
+const definitionsOf = (tenantId: string): string => `${tenantId}/workflow-definitions`;
+
 /**
  * One writer at a time counts and adds, so that the quotas are exact: the lock of a type keeps out only those of the
  * same. @throws Problem `quota-exceeded`
  */
 async function requireRoom(tx: Tx, tenantId: string, definition: Definition): Promise<void> {
-  await lockUntilCommit(tx, `${tenantId}/workflow-definitions`);
+  await lockUntilCommit(tx, definitionsOf(tenantId));
   const { types, bytes, added } = await readOwnSize(tx, tenantId, definition);
   if (types >= OWN_DEFINITIONS_MAX) throw tooManyDefinitions(types);
   if (bytes + added > OWN_DEFINITION_BYTES_MAX) throw definitionsTooLarge(bytes);

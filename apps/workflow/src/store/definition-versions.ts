@@ -116,7 +116,7 @@ export async function readOwnSize(
   definition: Definition,
 ): Promise<OwnSize> {
   const [row] = await tx.$queryRawUnsafe<OwnSize[]>(
-    `SELECT count(*)::int AS types, coalesce(sum(octet_length(body::text)), 0)::int AS bytes,
+    `SELECT count(body)::int AS types, coalesce(sum(octet_length(body::text)), 0)::int AS bytes,
             octet_length($3::jsonb::text) AS added
      FROM definition JOIN (${NEWEST}) AS newest USING (tenant_id, entity_type, version) WHERE entity_type <> $2`,
     [tenantId],
@@ -124,6 +124,19 @@ export async function readOwnSize(
     JSON.stringify(definition),
   );
   return row!;
+}
+
+/** Types of which a tenant withdrew its definition, and whose versions are kept. */
+const WITHDRAWN_TYPES_MAX = 200;
+
+/** Removes all versions of definitions that a tenant withdrew before so many others. */
+export async function removeLongWithdrawn(tx: RawStatements, tenantId: string): Promise<void> {
+  await tx.$queryRawUnsafe(
+    `DELETE FROM definition WHERE tenant_id = ANY ($1::uuid[]) AND entity_type IN (
+       SELECT entity_type FROM definition JOIN (${NEWEST}) AS newest USING (tenant_id, entity_type, version)
+       WHERE body IS NULL ORDER BY saved_at DESC, entity_type OFFSET ${WITHDRAWN_TYPES_MAX})`,
+    [tenantId],
+  );
 }
 
 /** Changes whenever another definition applies. */
