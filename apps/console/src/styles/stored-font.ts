@@ -21,8 +21,14 @@ export async function showStoredFont(): Promise<void> {
     await caches.delete(CACHE);
     throw error;
   }
-  document.documentElement.classList.add('with-font');
+  if (!isTextShown()) document.documentElement.classList.add('with-font');
 }
+
+/** On a device with much to do the application may be faster than the cache: texts that are shown already would move. */
+const isTextShown = (): boolean => {
+  const root = document.querySelector('#root');
+  return root !== null && root.querySelector('.starting') === null;
+};
 
 /** Stores the font for the pages that come, in the place of an older one. */
 export async function storeFont(address: string): Promise<void> {
