@@ -1,5 +1,6 @@
 import { undoingOnRollback } from '@plinth/runtime/postgres/beside-transaction';
 import { silentLog } from '@plinth/runtime/process/log';
+import { databaseWithoutRows } from '@plinth/testing/database-without-rows';
 import { Registry } from 'prom-client';
 import { textQuota } from './text-quota';
 
@@ -7,12 +8,8 @@ const LONG = 'x'.repeat(2_000);
 
 /** A quota of ten texts and of 10,000 bytes in long ones, of a tenant that has none. */
 function aQuota() {
-  const $queryRawUnsafe = async () => [{ rows: 0 }];
   return textQuota({
-    db: {
-      inTenant: (_tenantId: string, work: (tx: never) => Promise<unknown>) =>
-        work({ $queryRawUnsafe } as never),
-    } as never,
+    db: databaseWithoutRows,
     log: silentLog(),
     metrics: new Registry(),
     config: { LOCALIZATION_TENANT_OVERRIDES_MAX: 10, LOCALIZATION_TENANT_LONG_TEXT_BYTES_MAX: 10_000 },

@@ -1,16 +1,13 @@
 import { undoingOnRollback } from '@plinth/runtime/postgres/beside-transaction';
 import { silentLog } from '@plinth/runtime/process/log';
+import { databaseWithoutRows } from '@plinth/testing/database-without-rows';
 import { Registry } from 'prom-client';
 import { revisionQuota } from './revision-quota';
 
 /** A quota of ten revisions and a hundred characters of a tenant that has none. */
 function aQuota() {
-  const $queryRawUnsafe = async () => [{ rows: 0 }];
   return revisionQuota({
-    db: {
-      inTenant: (_tenantId: string, work: (tx: never) => Promise<unknown>) =>
-        work({ $queryRawUnsafe } as never),
-    } as never,
+    db: databaseWithoutRows,
     log: silentLog(),
     metrics: new Registry(),
     config: { TEMPLATE_TENANT_REVISIONS_MAX: 10, TEMPLATE_TENANT_CHARACTERS_MAX: 100 },

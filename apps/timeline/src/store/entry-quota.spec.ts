@@ -1,16 +1,13 @@
 import { undoingOnRollback } from '@plinth/runtime/postgres/beside-transaction';
 import { silentLog } from '@plinth/runtime/process/log';
+import { databaseWithoutRows } from '@plinth/testing/database-without-rows';
 import { Registry } from 'prom-client';
 import { entryQuota } from './entry-quota';
 
 /** A quota of ten entries, and of 10,000 bytes in long ones, of a tenant that has none. */
 function aQuota() {
-  const $queryRawUnsafe = async () => [{ rows: 0 }];
   return entryQuota({
-    db: {
-      inTenant: (_tenantId: string, work: (tx: never) => Promise<unknown>) =>
-        work({ $queryRawUnsafe } as never),
-    } as never,
+    db: databaseWithoutRows,
     log: silentLog(),
     metrics: new Registry(),
     config: { TIMELINE_TENANT_ENTRIES_MAX: 10, TIMELINE_TENANT_LONG_ENTRY_BYTES_MAX: 10_000 },
