@@ -2,6 +2,7 @@ import { settingsEvents } from '@plinth/contracts/settings/events';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
 import { ledgerBytes } from '@plinth/exchange/ledger-quota';
 import { BATCH_ITEMS } from '@plinth/http/batch';
+import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { backgroundTask } from '@plinth/runtime/process/background-task';
 import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
@@ -18,6 +19,7 @@ import { Revocations } from './grpc/revocations';
 import { PrismaClient, type Prisma } from './generated/client';
 import { migrations } from './generated/migrations';
 import { apiKeyStore } from './store/api-key-store';
+import { changeQuota } from './store/change-quota';
 import { definitionStore } from './store/definition-store';
 import { secretBox } from './store/secret-box';
 import { settingStore } from './store/setting-store';
@@ -46,17 +48,9 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   const ledgerQuota = new RowQuota({ db, log, metrics, ...ledgerBytes(config) });
 
   const batchItems = turnsAt(BATCH_ITEMS);
-  measurePlaces(metrics, { 'batch-items': batchItems });
-  const changeQuota = new RowQuota({
-    db,
-    log,
-    metrics,
-    table: 'setting_change',
-    quota: 'settings-history',
-    what: 'changes of settings',
-    limit: config.SETTINGS_TENANT_CHANGES_MAX,
-    updatesTakeRoom: true,
-  });
+  const pageReads = turnsAt(PAGE_READS);
+  measurePlaces(metrics, { 'batch-items': batchItems, 'page-reads': pageReads });
+  const quota = changeQuota({ db, log, metrics, config });
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);
   const definitions = definitionStore({ db, bulkPool, box, log });
   const valueChecks = new EventLoopTurns();
@@ -64,8 +58,9 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     db,
     box,
     config: config.SETTINGS_VALUES,
+    quota,
   });
-  const snapshots = snapshotCache(settings.readSnapshot);
+  const snapshots = snapshotCache(settings);
   settings.onChange(snapshots.invalidate);
   for (const changed of [settingsEvents.settingChanged, settingsEvents.userSettingChanged])
     onClose(
@@ -97,9 +92,10 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     health,
     metrics,
     outbox,
-    changeQuota,
+    changeQuota: quota,
     ledgerQuota,
     batchItems,
+    pageReads,
     definitions,
     settings,
     apiKeys: apiKeyStore(db),

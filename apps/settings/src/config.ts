@@ -19,6 +19,9 @@ export const SettingsConfig = z.object({
   SETTINGS_TENANT_CHANGES_MAX: positiveInteger(10_000_000).describe(
     'Changes in the histories of all settings of a tenant, beyond which values cannot be imported.',
   ),
+  SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: positiveInteger(10 * 1024 ** 3).describe(
+    'Bytes of the values of a tenant with more than 1,024 each, and of these in the histories; shorter ones are bounded by the number of changes alone.',
+  ),
 });
 
 export type SettingsConfig = z.output<typeof SettingsConfig>;

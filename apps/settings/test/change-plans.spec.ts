@@ -44,6 +44,9 @@ async function fillChanges(admin: Client, tenantId: string, count: number, userI
   );
 }
 
+/** Values that are short ask for no room. */
+const quota = { take: () => {} };
+
 const definition: SettingDefinition = {
   name: NAME,
   description: '',
@@ -60,6 +63,7 @@ async function change(db: Database, caller: Caller): Promise<void> {
     db,
     box: undefined as never,
     config: {},
+    quota,
   });
   const apply = (scope: SettingScope, command: SettingCommand) =>
     store.change({ ...caller, operationId: newId() }, scope, definition, command);
@@ -69,7 +73,7 @@ async function change(db: Database, caller: Caller): Promise<void> {
 
 /** Reads what is set for a person, the history of one of their settings, an API key, and pages of API keys. */
 async function read(db: Database, { tenantId, userId }: Caller): Promise<void> {
-  const settings = settingStore({ db, box: undefined as never, config: {} });
+  const settings = settingStore({ db, box: undefined as never, config: {}, quota });
   await settings.readSnapshot(tenantId, userId);
   await settings.readSnapshot(tenantId, newId());
   const newest = firstRows('changedAt');

@@ -67,6 +67,8 @@ describe('Settings.Values in imports and exports', () => {
     const rows = [[2, culture, 'tenant', '', 'fr']];
     for (let times = 0; times < 2; times++)
       expect((await owner.importRows(caller, start, [rows])).results).toMatchObject([{ failed: 0 }]);
+    const { jobId } = await owner.importRows(caller, start, [rows]);
+    expect(await owner.undoImport(caller, { definition, jobId })).toMatchObject([{ restored: 1 }]);
     const { body } = await settings.as(caller).get(`/settings/tenant/${culture}/history`);
     expect(body.items).toMatchObject([{ previousValue: null, newValue: 'fr' }]);
   });
@@ -329,6 +331,104 @@ describe('Settings.Values in imports and exports', () => {
 
     expect(results).toMatchObject([{ inserted: 1 }]);
     expect(ofTenant).toEqual([]);
+  });
+});
+
+describe('the quota of bytes in long values of settings', () => {
+  const LIMIT = 600_000;
+  /** 30,000 bytes, of fewer characters. */
+  const LONG = '字'.repeat(10_000);
+  const MOTTO = 'Shop.Motto';
+  let settings: Settings;
+  let owner: ExchangeOwner;
+  beforeAll(async () => {
+    const environment = { SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: `${LIMIT}` };
+    settings = await startSettings({ environment });
+    owner = await openExchangeOwner(grpcServices(settings));
+    const shop = { description: '', defaultValue: null, isVisibleToUsers: true, schema: { type: 'string' } };
+    await settings.definitions.register('shop', [
+      { ...shop, name: MOTTO, scopes: ['user', 'tenant'], isSecret: false },
+      { ...shop, name: 'Shop.Certificate', scopes: ['user'], isSecret: true },
+    ]);
+  });
+  afterAll(async () => {
+    await owner.close();
+    await settings.close();
+  });
+
+  const refused = [{ details: [{ code: 'Service:Validation:QuotaExceeded' }] }];
+
+  it('refuses people what is beyond it and leaves nothing of that, but no short values and no clearing', async () => {
+    const http = settings.as(aCaller());
+    const put = (value: string) => http.put(`/settings/user/${MOTTO}`, { value });
+    let written = 0;
+    let answer = await put(`0${LONG}`);
+    // What is written while values are counted may count twice, and the first one not at all.
+    for (; answer.status === 204 && written <= 22; written++) answer = await put(`${written}${LONG}`);
+
+    expect(written).toBeGreaterThanOrEqual(5);
+    expect({ status: answer.status, body: answer.body }).toMatchObject({
+      status: 429,
+      body: { quota: { name: 'settings-long-value-bytes', scope: 'tenant', limit: LIMIT } },
+    });
+    const history = async () => (await http.get(`/settings/user/${MOTTO}/history`)).body.totalCount;
+    const changes = await history();
+    const batch = await http.put('/settings/user', { items: [{ name: MOTTO, value: LONG }] });
+    expect(batch.body).toMatchObject({ failureCount: 1, results: [{ error: { status: 429 } }] });
+    expect(await history()).toBe(changes);
+    expect((await put('short')).status).toBe(204);
+    expect((await http.delete(`/settings/user/${MOTTO}`)).status).toBe(204);
+    expect((await settings.as(aCaller()).put(`/settings/user/${MOTTO}`, { value: LONG })).status).toBe(204);
+  });
+
+  it.each([MOTTO, 'Shop.Certificate'])(
+    'fails rows of an import that are beyond it, of users that there may not be: %s',
+    async (name) => {
+      const caller = aCaller();
+      const rowsOf = (user: string): [number, ...string[]][] =>
+        Array.from({ length: 8 }, (_, at) => [at + 2, name, 'user', `${user} ${at}`, LONG]);
+      const { results } = await owner.importRows(caller, start, [rowsOf('ada'), rowsOf('bob')]);
+      expect(results).toMatchObject([{ inserted: 8 }, { failed: 8 }]);
+      expect(results[1]!.failures[0]).toMatchObject(refused[0]!);
+
+      // Another process counts what is stored; secrets are in no history, but take more room themselves.
+      const other = await startSettings({
+        databaseUrl: settings.databaseUrl,
+        environment: { SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: `${LIMIT}` },
+      });
+      const ofOther = await openExchangeOwner(grpcServices(other));
+      const again = await ofOther.importRows(caller, start, [rowsOf('cid')]);
+      expect(again.results).toMatchObject([{ failed: 8 }]);
+      await ofOther.close();
+      await other.close();
+    },
+  );
+});
+
+describe('the history of imported values', () => {
+  it('keeps the newest five hundred changes of a setting, as that of others does', async () => {
+    const settings = await startSettings();
+    const owner = await openExchangeOwner(grpcServices(settings));
+    const caller = aCaller();
+    const path = `/settings/tenant/${culture}`;
+    const http = settings.as(caller);
+    await http.put(path, { value: 'fr' });
+    await settings.db.inTenant(
+      caller.tenantId,
+      (tx) => tx.$executeRaw`
+        INSERT INTO setting_change (tenant_id, id, scope, user_id, name, kind, changed_at, changed_by)
+        SELECT tenant_id, gen_random_uuid(), scope, user_id, name, kind, changed_at - number * interval '1 second', changed_by
+        FROM setting_change, generate_series(1, 600) AS number WHERE tenant_id = ${caller.tenantId}::uuid`,
+    );
+    const isDue = jest.spyOn(Math, 'random').mockReturnValue(0);
+    await owner.importRows(caller, start, [[[2, culture, 'tenant', '', 'de']]]);
+    isDue.mockRestore();
+    expect((await http.get(`${path}/history?pageSize=1`)).body).toMatchObject({
+      totalCount: 500,
+      items: [{ previousValue: 'fr', newValue: 'de' }],
+    });
+    await owner.close();
+    await settings.close();
   });
 });
 

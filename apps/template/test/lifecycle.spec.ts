@@ -367,6 +367,26 @@ describe('the lifecycle of templates', () => {
       expect(await lifecycle()).toMatchObject({ workflowEnabled: false });
     });
 
+    it('is needed by all templates from when the setting says so, but those that an administrator exempted', async () => {
+      const author = as('eve', [
+        'Templating.Templates.Read',
+        'Templating.Templates.Manage',
+        'Templating.Templates.Publish',
+      ]);
+      const administrator = { ...author, permissions: [...author.permissions, 'Settings.Tenant.Manage'] };
+      const made = { content: 'x', requiresApproval: false };
+      for (const [name, by] of [
+        ['a', author],
+        ['b', administrator],
+      ] as const)
+        expect((await service.as(by).post('/templates', { name, ...made })).status).toBe(201);
+      await service.as(author).put('/templates/b', { name: 'b', ...made });
+      needApproval();
+      const publish = async (name: string) =>
+        (await service.as(author).post(`/templates/${name}/publish`)).status;
+      expect([await publish('a'), await publish('b')]).toEqual([409, 204]);
+    });
+
     it('is needed by a template that was deleted and made again', async () => {
       await saved(http, { name: 'a', requiresApproval: true });
       await http.delete('/templates/a');

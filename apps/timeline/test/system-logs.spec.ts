@@ -2,6 +2,7 @@ import { contactsNoted } from '@plinth/contracts/contacts/events';
 import { exportFinished, importFinished, importUndone } from '@plinth/contracts/data-exchange/events';
 import { settingChanged } from '@plinth/contracts/settings/events';
 import { templatePublished } from '@plinth/contracts/template/events';
+import { NotificationKind } from '@plinth/contracts/timeline/shapes';
 import { transitionExecuted } from '@plinth/contracts/workflow/events';
 import { newId } from '@plinth/kernel/uuid';
 import { behindLock } from '@plinth/testing/behind-a-lock';
@@ -45,6 +46,30 @@ const bodies = async (tenantId: string, path: string, language = 'en') => {
 };
 
 describe('system logs', () => {
+  it('mention nobody, whatever the comment is that they repeat, and are followed all the same', async () => {
+    const tenantId = newId();
+    const [bob, cid] = [aUser(tenantId, 'Bob'), aUser(tenantId, 'Cid')];
+    const notificationsOf = async (caller: typeof bob) =>
+      (await timeline.as(caller).get('/notifications')).body.items;
+    const entityId = newId();
+    await timeline.as(bob).post(`/timeline/Invoice/${entityId}/follow`);
+    await publishForeignEvent(timeline.natsPrefix, {
+      type: transitionExecuted,
+      tenantId,
+      payload: aTransition(entityId, 1, {
+        comment: `@[Bob](user:${bob.userId}) and @[Cid](user:${cid.userId})`,
+        transitionedAt: new Date().toISOString(),
+      }),
+      actorId: 'ann',
+      actorName: 'Ann',
+    });
+
+    expect(await eventually(async () => (await notificationsOf(bob))[0])).toMatchObject({
+      kind: NotificationKind.Entry,
+    });
+    expect(await notificationsOf(cid)).toEqual([]);
+  });
+
   it('show the text that another service publishes about its entities', async () => {
     const tenantId = newId();
     const [first, second] = [newId(), newId()];

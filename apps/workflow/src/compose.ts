@@ -23,6 +23,7 @@ import { entityOwners } from './grpc/entity-owners';
 import { approverQuotaOf } from './store/approver-quota';
 import { approvalStore } from './store/approval-store';
 import { commentQuotaOf } from './store/comment-quota';
+import { historyQuotaOf } from './store/history-quota';
 import { definitionStore } from './store/definition-store';
 import { delegationStore } from './store/delegation-store';
 import { entityStore } from './store/entity-store';
@@ -67,15 +68,7 @@ export async function compose(
     'owned-batch-items': ownedBatchItems,
     'definition-countings': definitionCountings,
   });
-  const quota = new RowQuota({
-    db,
-    log,
-    metrics,
-    table: 'move',
-    quota: 'workflow-history',
-    what: 'rows of workflow history',
-    limit: config.WORKFLOW_TENANT_MOVES_MAX,
-  });
+  const quota = historyQuotaOf({ db, log, metrics, limit: config.WORKFLOW_TENANT_MOVES_MAX });
   const commentQuota = commentQuotaOf({
     db,
     log,

@@ -1,8 +1,12 @@
 import type { Caller } from '@plinth/kernel/caller';
 import { onCommit, onRollback } from '@plinth/runtime/postgres/beside-transaction';
+import { silentLog } from '@plinth/runtime/process/log';
 import { aCaller } from '@plinth/testing/http';
+import { Registry } from 'prom-client';
 import { TransitionService } from '../src/app/transition-service';
 import type { EntityStore } from '../src/store/entity-store';
+import { historyQuotaOf } from '../src/store/history-quota';
+import { APPROVER, aTenantWithOrders } from './a-definition';
 import { startWorkflow, type Workflow } from './start-workflow';
 
 describe('the quota of history', () => {
@@ -91,6 +95,24 @@ describe('the quota of history', () => {
     });
 
     expect(taken).toBe(1);
+  });
+
+  it('counts votes too, which stay where their request is withdrawn', async () => {
+    const { user, move } = await aTenantWithOrders(service, {
+      permission: 'Workflow.Transitions.Approve',
+      mode: 'Count',
+      count: 3,
+    });
+    const ann = user('ann');
+    await move(ann, '1', 'Approved');
+    for (const voter of ['bob', 'cem']) await move(user(voter, APPROVER), '1', 'Approved');
+    const hasRoomOf = async (limit: number) => {
+      const quota = historyQuotaOf({ db: service.db, log: silentLog(), metrics: new Registry(), limit });
+      await quota.whenKnown(ann.tenantId, limit + 1);
+      return quota.hasRoom(ann.tenantId, 1);
+    };
+    // The request and two votes.
+    expect([await hasRoomOf(3), await hasRoomOf(4)]).toEqual([false, true]);
   });
 
   it('takes the room of a transition for that of a written one only when it is written', async () => {

@@ -1,5 +1,6 @@
 import type { ImportRow, StoredRow, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
 import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
+import { quotaOfBoth } from '@plinth/exchange/import/quota-of-both';
 import { bytesOfLongTexts, longTextBytes } from '@plinth/http/long-texts';
 import { RowQuota } from '@plinth/http/row-quota';
 import type { LocalizationConfig } from '../config';
@@ -23,7 +24,7 @@ type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'met
   >;
 };
 
-/** More than one batch brings, so that also the second one finds what is stored counted. */
+/** More than one batch brings. */
 const BYTES_OF_BATCHES = 8_000_000;
 
 export function textQuota({ config, ...deps }: Needs): TextQuota {
@@ -56,31 +57,19 @@ export function textQuota({ config, ...deps }: Needs): TextQuota {
       if (grownBytes > 0) longTexts.take(tenantId, grownBytes);
       if (added > 0) texts.take(tenantId, added);
     },
-    forImport(attempt) {
-      const [ofTexts, ofLongTexts] = [texts.forImport(attempt), longTexts.forImport(attempt)];
-      return {
-        async whenKnown(tenantId, count) {
-          await ofTexts.whenKnown(tenantId, count);
-          await ofLongTexts.whenKnown(tenantId, Math.max(count, BYTES_OF_BATCHES));
-        },
-        // Of neither anything is taken where the other one has no room.
-        tryTake(tenantId, count, rows) {
-          const bytes = sum(rows, bytesOf);
-          return (
-            ofTexts.hasRoom(tenantId, count) &&
-            (bytes === 0 || ofLongTexts.tryTake(tenantId, bytes)) &&
-            ofTexts.tryTake(tenantId, count)
-          );
-        },
-        giveBack(tenantId, count, rows) {
-          ofTexts.giveBack(tenantId, count);
-          ofLongTexts.giveBack(tenantId, sum(rows, unneededBytesOf));
-        },
-      };
-    },
+    forImport: (attempt) =>
+      quotaOfBoth(attempt, texts, {
+        quota: longTexts,
+        sizeOfBatches: BYTES_OF_BATCHES,
+        sizeOf: bytesOf,
+        unneededSizeOf: unneededBytesOf,
+      }),
     noteStored: (row, bytes) => void storedBytes.set(row, bytes),
     recordRestored(tenantId, restored) {
-      const grownBytes = sum(restored, ({ undone, row }) => bytesOfStored(row) - bytesOfStored(undone));
+      const grownBytes = restored.reduce(
+        (sum, { undone, row }) => sum + bytesOfStored(row) - bytesOfStored(undone),
+        0,
+      );
       if (grownBytes > 0) longTexts.recordWritten(tenantId, grownBytes);
     },
   };
@@ -93,6 +82,3 @@ const bytesOfStored = (row: StoredRow): number =>
 
 /** A row that its file names by an `Id` counts for one also where it could not be written, until texts are counted again. */
 const isWritten = (row: ImportRow): boolean => ((row as Partial<WrittenRow>).id ?? null) !== null;
-
-const sum = <One>(all: readonly One[], bytes: (one: One) => number): number =>
-  all.reduce((total, one) => total + bytes(one), 0);

@@ -89,7 +89,7 @@ export function errorOfRow(
   }
 }
 
-/** What undoing an import changes: a value that it had set is cleared, one that it had replaced is set again. */
+/** What undoing an import changes: a value that it had set is cleared, one that it had replaced by another is set again. */
 export function undoneChanges(
   { removed, restored }: UndoneRows,
   definitions: Definitions,
@@ -114,9 +114,10 @@ export function undoneChanges(
   });
   return [
     ...removed.map(cleared),
-    ...restored.flatMap(({ undone, row }) =>
-      isSameSetting(undone, row) ? [setAgain(row, shown(undone))] : [cleared(undone), setAgain(row, null)],
-    ),
+    ...restored.flatMap(({ undone, row }) => {
+      if (!isSameSetting(undone, row)) return [cleared(undone), setAgain(row, null)];
+      return undone['value'] === row['value'] ? [] : [setAgain(row, shown(undone))];
+    }),
   ];
 }
 

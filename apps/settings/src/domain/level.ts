@@ -9,6 +9,18 @@ export interface Level {
   userId: string;
 }
 
+/** The levels of a tenant that concern all of its users. */
+export const levelsAbove = (tenantId: string): Record<'tenant' | 'global', Level> => ({
+  tenant: { tenantId, scope: 'tenant', userId: '' },
+  global: { tenantId: HOST_TENANT_ID, scope: 'global', userId: '' },
+});
+
+/** All levels that may concern one user. */
+export const levelsOf = (tenantId: string, userId: string): Record<SettingScope, Level> => ({
+  user: { tenantId, scope: 'user', userId },
+  ...levelsAbove(tenantId),
+});
+
 export const levelOf = (caller: Caller, scope: SettingScope): Level => ({
   tenantId: scope === 'global' ? HOST_TENANT_ID : caller.tenantId,
   scope,

@@ -15,6 +15,23 @@ export interface Snapshot {
   sealed: ReadonlySet<string>;
 }
 
+/** What is stored at one level: values by name, the settings that are locked there, and which ones are sealed at all. */
+export interface StoredLevel {
+  values: ReadonlyMap<string, string>;
+  locked: ReadonlySet<string>;
+  sealed: ReadonlySet<string>;
+}
+
+/** @param levels as they were when the same settings were sealed */
+export const snapshotOf = (
+  { user, tenant, global }: Record<SettingScope, StoredLevel>,
+  config: ReadonlyMap<string, string>,
+): Snapshot => ({
+  values: { user: user.values, tenant: tenant.values, global: global.values, config },
+  locked: { tenant: tenant.locked, global: global.locked },
+  sealed: global.sealed,
+});
+
 /** A definition as it was when the values were read: a process learns seconds later that a setting became secret. */
 export const definitionIn = (
   { sealed }: Pick<Snapshot, 'sealed'>,

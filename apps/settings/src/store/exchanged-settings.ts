@@ -1,12 +1,13 @@
 import type { BatchContext } from '@plinth/exchange/definition';
-import { inIndexOrder, lookUp } from '@plinth/exchange/look-up';
+import { byPlace, inIndexOrder, lookUp } from '@plinth/exchange/look-up';
 import { SECRET } from '@plinth/exchange/row-error';
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { unavailable } from '@plinth/kernel/problem';
+import type { PoolClient } from 'pg';
 import type { SettingRow, ValueChange } from '../domain/imported-setting';
 import type { Level } from '../domain/level';
 import type { Snapshot } from '../domain/snapshot';
-import { recordChanges, serializeChanges } from './setting-changes';
+import { isRemovalDue, OLD_CHANGES, recordChanges, serializeChanges } from './setting-changes';
 import { readRules } from './stored-settings';
 
 type Key = Omit<SettingRow, 'value'>;
@@ -65,19 +66,49 @@ export async function readStoredValues(
 const keyOf = ({ scope, userId, name }: Key): string => JSON.stringify([scope, userId, name]);
 
 /** Writes the history and the events of values that an import, or its undoing, has written. */
-export const recordImported = (
+export async function recordImported(
   changes: readonly ValueChange[],
-  { tx, caller }: BatchContext,
-): Promise<void> =>
-  recordChanges(
-    tx,
+  { tx, connection, caller }: BatchContext,
+): Promise<void> {
+  const recorded = changes.map(({ setting, ...change }) => ({
+    ...change,
+    level: levelOfRow(setting, caller),
+    name: setting.name,
+  }));
+  await recordChanges(tx, caller, recorded);
+  await removeOldChanges(
+    recorded.filter(isRemovalDue).map(({ level, name }) => ({ ...level, name })),
+    connection,
     caller,
-    changes.map(({ setting, ...change }) => ({
-      ...change,
-      level: levelOfRow(setting, caller),
-      name: setting.name,
-    })),
   );
+}
+
+/** The same that happens when settings are changed over HTTP. */
+async function removeOldChanges(
+  settings: readonly Key[],
+  connection: PoolClient,
+  { tenantId }: Caller,
+): Promise<void> {
+  if (settings.length === 0) return;
+  const { rows: old } = await inIndexOrder(connection, () =>
+    connection.query<{ place: string }>(
+      `SELECT old.place FROM jsonb_to_recordset($2) AS changed (scope text, "userId" text, name text)
+       CROSS JOIN LATERAL (
+         SELECT ctid AS place FROM setting_change AS t
+         WHERE t.tenant_id = $1::uuid AND t.scope = changed.scope AND t.user_id = changed."userId"
+           AND t.name = changed.name
+         ${OLD_CHANGES}) AS old`,
+      [tenantId, JSON.stringify(settings)],
+    ),
+  );
+  if (old.length === 0) return;
+  await byPlace(connection, () =>
+    connection.query('DELETE FROM setting_change WHERE tenant_id = $1 AND ctid = ANY($2::tid[])', [
+      tenantId,
+      old.map(({ place }) => place),
+    ]),
+  );
+}
 
 /** Global rows are imported by callers of the host tenant only. */
 const levelOfRow = ({ scope, userId }: Key, { tenantId }: Caller): Level => ({ tenantId, scope, userId });

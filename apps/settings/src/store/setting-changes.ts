@@ -84,19 +84,24 @@ const CHANGES_KEPT = 500;
 const CHANGES_PER_REMOVAL = 50;
 const REMOVED_MAX = 1_000;
 
+/** Whether a change is one of those that remove older ones from the history of their setting. */
+export const isRemovalDue = (): boolean => Math.random() < 1 / CHANGES_PER_REMOVAL;
+
+/** The history of a setting at a level from the newest change on, without those that stay, as the end of a statement. */
+export const OLD_CHANGES = `ORDER BY changed_at DESC, id DESC OFFSET ${CHANGES_KEPT} LIMIT ${REMOVED_MAX}`;
+
 /** Removes changes from the history of a setting that are older than the newest ones, now and then. */
 export async function removeOldChanges(
   tx: RawStatements,
   { tenantId, scope, userId }: Level,
   name: string,
 ): Promise<void> {
-  if (Math.random() >= 1 / CHANGES_PER_REMOVAL) return;
+  if (!isRemovalDue()) return;
   await send(
     tx,
     `DELETE FROM setting_change WHERE tenant_id = $1::uuid AND id = ANY (ARRAY(
        SELECT id FROM setting_change
-       WHERE tenant_id = $1::uuid AND scope = $2 AND user_id = $3 AND name = $4
-       ORDER BY changed_at DESC, id DESC OFFSET ${CHANGES_KEPT} LIMIT ${REMOVED_MAX}))`,
+       WHERE tenant_id = $1::uuid AND scope = $2 AND user_id = $3 AND name = $4 ${OLD_CHANGES}))`,
     tenantId,
     scope,
     userId,

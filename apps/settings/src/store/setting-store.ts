@@ -6,7 +6,7 @@ import { readAtOneInstant } from '@plinth/runtime/postgres/at-one-instant';
 import type { TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
 import { findOperation, operationRecorded, recordOperation } from '@plinth/runtime/postgres/run-once';
-import { levelOf, type Level } from '../domain/level';
+import { levelOf, levelsOf, type Level } from '../domain/level';
 import {
   decideChange,
   requireAllowed,
@@ -14,19 +14,24 @@ import {
   type SettingChange,
   type SettingCommand,
 } from '../domain/setting-change';
-import { definitionIn, type Snapshot } from '../domain/snapshot';
+import { definitionIn, snapshotOf, type Snapshot, type StoredLevel } from '../domain/snapshot';
 import { visibleValue } from '../domain/visible-value';
 import type { Prisma, SettingChange as SettingChangeRow } from '../generated/client';
+import type { ChangeQuota } from './change-quota';
 import type { SecretBox } from './secret-box';
 import { recordChanges, removeOldChanges, serializeChangesAt } from './setting-changes';
-import { readStoredSettings } from './stored-settings';
+import { readLevels } from './stored-settings';
 
 export type { SettingChangeRow };
 type Tx = Prisma.TransactionClient;
 
 export interface SettingStore {
-  /** Everything set that may concern one user. */
+  /** Everything set that may concern one user, as it is at one instant. */
   readSnapshot(tenantId: string, userId: string): Promise<Snapshot>;
+  /** What is set at one level. */
+  readLevel(level: Level): Promise<StoredLevel>;
+  /** Levels that were read, with those that this process knows anyway. */
+  toSnapshot(levels: Record<SettingScope, StoredLevel>): Snapshot;
   /**
    * Changes one setting at one scope, once per operation. Returns its tag as seen there afterwards; versions before stored
    * none for the retry of an operation.
@@ -52,23 +57,27 @@ interface Parts {
   box: SecretBox;
   /** The Config level of the cascade. */
   config: Record<string, string>;
+  quota: Pick<ChangeQuota, 'take'>;
 }
 
-export function settingStore({ db, box, config }: Parts): SettingStore {
+export function settingStore({ db, box, config, quota }: Parts): SettingStore {
   const listeners: ((level: Level) => void)[] = [];
   const configValues = new Map(Object.entries(config));
+  const toSnapshot = (levels: Record<SettingScope, StoredLevel>) => snapshotOf(levels, configValues);
   const read = async (
     tx: Tx,
-    user: { tenantId: string; userId: string },
+    { tenantId, userId }: { tenantId: string; userId: string },
     name?: string,
-  ): Promise<Snapshot> => {
-    const { values, ...rules } = await readStoredSettings(tx, user, name);
-    return { values: { ...values, config: configValues }, ...rules };
-  };
+  ): Promise<Snapshot> => toSnapshot(await readLevels(tx, levelsOf(tenantId, userId), name));
 
   return {
     onChange: (listener) => void listeners.push(listener),
     readSnapshot: (tenantId, userId) => db.inTenant(tenantId, (tx) => read(tx, { tenantId, userId }), 'once'),
+    async readLevel(level) {
+      const { only } = await db.inTenant(level.tenantId, (tx) => readLevels(tx, { only: level }), 'once');
+      return only;
+    },
+    toSnapshot,
 
     async change(caller, scope, known, command) {
       requireAllowed(known, scope, command);
@@ -98,6 +107,7 @@ export function settingStore({ db, box, config }: Parts): SettingStore {
             await recordOperation(tx, operation, result);
             return result;
           }
+          if (stored.kind === 'Set') quota.take(level.tenantId, stored.newValue);
           const previousValue = visibleValue(definition, change.previousValue);
           const newValue = visibleValue(definition, change.newValue);
           const { kind } = change;

@@ -1,78 +1,109 @@
+import type { SettingScope } from '@plinth/contracts/settings/shapes';
 import { forMany } from '@plinth/runtime/process/current-work';
-import type { Level } from '../domain/level';
-import type { Snapshot } from '../domain/snapshot';
+import { levelsOf, type Level } from '../domain/level';
+import type { Snapshot, StoredLevel } from '../domain/snapshot';
 
 export interface SnapshotCache {
   /** Everything set that may concern one user of one tenant. */
   of(tenantId: string, userId: string): Promise<Snapshot>;
-  /** Drops every snapshot that a change at this level makes stale. */
+  /** Drops what a change at this level makes stale. */
   invalidate(level: Level): void;
-  /** How many snapshots are in memory. */
+  /** How many levels are in memory. */
   readonly size: number;
 }
 
-/** The longest time for which a snapshot is stale when the message of a change is lost. */
+export interface Reads {
+  readLevel(level: Level): Promise<StoredLevel>;
+  /** All levels of one user as they are at one instant. */
+  readSnapshot(tenantId: string, userId: string): Promise<Snapshot>;
+  toSnapshot(levels: Record<SettingScope, StoredLevel>): Snapshot;
+}
+
+/** The longest time for which a level is stale when the message of a change is lost. */
 const FRESH_MILLISECONDS = 5_000;
+/** Of the names and values of all levels together. */
+const CHARACTERS_MAX = 16_000_000;
+/** What a level takes beside them. */
+const CHARACTERS_OF_LEVEL = 500;
 
 interface Entry {
   at: number;
-  snapshot: Promise<Snapshot>;
-}
-
-/** The snapshots of a tenant by user, the oldest first, and when the newest one was read. */
-interface TenantEntries {
-  byUser: Map<string, Entry>;
-  at: number;
+  read: Promise<StoredLevel>;
+  /** None until it is read. */
+  characters: number;
 }
 
 /**
- * Caches snapshots in the process, by tenant first, so that no tenant is ever given another's. Each has all values that
- * are set for the tenant, so that those are forgotten that are too old to be used again, whoever they are of.
+ * Caches in the process what is set at each level, so that what concerns all users of a tenant is there once. Levels are
+ * forgotten that are too old to be used again, and the oldest ones where there is too much of them.
  */
-export function snapshotCache(read: (tenantId: string, userId: string) => Promise<Snapshot>): SnapshotCache {
-  /** By tenant, the one whose newest snapshot is the oldest first. */
-  const tenants = new Map<string, TenantEntries>();
+export function snapshotCache(
+  { readLevel, readSnapshot, toSnapshot }: Reads,
+  charactersMax = CHARACTERS_MAX,
+): SnapshotCache {
+  /** The oldest first. */
+  const entries = new Map<string, Entry>();
+  let characters = 0;
 
-  const forgetOld = (
-    now: number,
-    entries: ReadonlyMap<string, { at: number }>,
-    forget: (key: string) => void,
-  ) => {
-    for (const [key, { at }] of entries) {
-      if (now - at < FRESH_MILLISECONDS) return;
-      forget(key);
+  const forget = (key: string, entry = entries.get(key)) => {
+    if (!entry || entries.get(key) !== entry) return;
+    entries.delete(key);
+    characters -= entry.characters;
+  };
+  const forgetWhile = (isTooMuch: (entry: Entry) => boolean) => {
+    for (const [key, entry] of entries) {
+      if (!isTooMuch(entry)) return;
+      forget(key, entry);
     }
+  };
+  const remember = (key: string, entry: Entry, level: StoredLevel) => {
+    if (entries.get(key) !== entry) return;
+    entry.characters = key.length + charactersOf(level);
+    characters += entry.characters;
+    forgetWhile(() => characters > charactersMax);
+  };
+
+  const storedAt = (level: Level): Promise<StoredLevel> => {
+    const now = performance.now();
+    const key = keyOf(level);
+    const cached = entries.get(key);
+    if (cached && now - cached.at < FRESH_MILLISECONDS) return cached.read;
+    forget(key);
+    forgetWhile(({ at }) => now - at >= FRESH_MILLISECONDS);
+    const entry: Entry = { at: now, characters: 0, read: forMany(() => readLevel(level)) };
+    entries.set(key, entry);
+    entry.read.then(
+      (stored) => remember(key, entry, stored),
+      () => forget(key, entry),
+    );
+    return entry.read;
   };
 
   return {
-    of(tenantId, userId) {
-      const now = performance.now();
-      const byUser = tenants.get(tenantId)?.byUser ?? new Map<string, Entry>();
-      const cached = byUser.get(userId);
-      if (cached && now - cached.at < FRESH_MILLISECONDS) return cached.snapshot;
-
-      const snapshot = forMany(() => read(tenantId, userId));
-      const entry = { at: now, snapshot };
-      snapshot.catch(() => {
-        if (byUser.get(userId) === entry) byUser.delete(userId);
-      });
-      byUser.delete(userId);
-      byUser.set(userId, entry);
-      tenants.delete(tenantId);
-      tenants.set(tenantId, { byUser, at: now });
-      forgetOld(now, byUser, (key) => byUser.delete(key));
-      forgetOld(now, tenants, (key) => tenants.delete(key));
-      return snapshot;
+    async of(tenantId, userId) {
+      const levels = levelsOf(tenantId, userId);
+      const [user, tenant, global] = await Promise.all([
+        storedAt(levels.user),
+        storedAt(levels.tenant),
+        storedAt(levels.global),
+      ]);
+      // What is sealed once stays so: where it is more at one level, a setting became secret between the readings.
+      const isOfOneInstant = [user, tenant].every(({ sealed }) => sealed.size === global.sealed.size);
+      return isOfOneInstant ? toSnapshot({ user, tenant, global }) : readSnapshot(tenantId, userId);
     },
-
-    invalidate({ tenantId, scope, userId }) {
-      if (scope === 'global') tenants.clear();
-      else if (scope === 'tenant') tenants.delete(tenantId);
-      else tenants.get(tenantId)?.byUser.delete(userId);
-    },
-
+    invalidate: (level) => forget(keyOf(level)),
     get size() {
-      return [...tenants.values()].reduce((sum, { byUser }) => sum + byUser.size, 0);
+      return entries.size;
     },
   };
+}
+
+/** The user comes last, since an id may have any character. */
+const keyOf = ({ tenantId, scope, userId }: Level): string => `${tenantId}/${scope}/${userId}`;
+
+function charactersOf({ values, locked, sealed }: StoredLevel): number {
+  let sum = CHARACTERS_OF_LEVEL;
+  for (const [name, value] of values) sum += name.length + value.length;
+  for (const names of [locked, sealed]) for (const name of names) sum += name.length;
+  return sum;
 }

@@ -1,10 +1,8 @@
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
-import { empty, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
-import type { LockedSettings, Snapshot } from '../domain/snapshot';
-
-/** What is set with a definition, whatever this process knows of it: it is read together with the values. */
-type StoredSettings = Pick<Snapshot, 'locked' | 'sealed'> & { values: Omit<Snapshot['values'], 'config'> };
+import { empty, join, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { levelsAbove, type Level } from '../domain/level';
+import type { Snapshot, StoredLevel } from '../domain/snapshot';
 
 interface Stored {
   scope: string;
@@ -13,59 +11,70 @@ interface Stored {
   value: string | null;
 }
 
-/** What is stored that concerns one user, in one statement: of all settings, or of one. */
-export async function readStoredSettings(
+/** What is stored at these levels, each of another scope, in one statement: of all settings, or of one. */
+export async function readLevels<Levels extends Record<string, Level>>(
   tx: RawStatements,
-  { tenantId, userId }: { tenantId: string; userId: string },
+  levels: Levels,
   name?: string,
-): Promise<StoredSettings> {
+): Promise<Record<keyof Levels, StoredLevel>> {
   const named = name === undefined ? empty : sql`AND name = ${name}`;
-  const valuesOf = (tenant: string, scope: Sql, user: Sql) => sql`
-    SELECT scope, name, value FROM setting_value
-    WHERE tenant_id = ${tenant}::uuid AND scope = ${scope} AND user_id = ${user} ${named}`;
+  const read = Object.values(levels);
   const rows = await query(
     tx,
-    sql`${valuesOf(HOST_TENANT_ID, sql`'global'`, sql`''`)}
-      UNION ALL ${valuesOf(tenantId, sql`'tenant'`, sql`''`)}
-      UNION ALL ${valuesOf(tenantId, sql`'user'`, sql`${userId}`)}
-      UNION ALL ${locksOf(tenantId, named)}
-      UNION ALL ${sealedNames(named)}`,
+    read.map((level) => valuesAt(level, named)),
+    read.flatMap((level) => locksAt(level, named)),
+    [sealedNames(named)],
   );
-  const valuesAt = (scope: string) =>
-    new Map(
+  const sealed = namesIn(rows, SEALED);
+  const storedAt = ({ scope }: Level): StoredLevel => ({
+    values: new Map(
       rows.flatMap((row) => (row.scope === scope && row.value !== null ? [[row.name, row.value]] : [])),
-    );
-  return {
-    values: { user: valuesAt('user'), tenant: valuesAt('tenant'), global: valuesAt('global') },
-    ...toRules(rows.filter(({ value }) => value === null)),
-  };
+    ),
+    locked: namesIn(rows, scope),
+    sealed,
+  });
+  const stored = Object.entries(levels).map(([key, level]) => [key, storedAt(level)]);
+  return Object.fromEntries(stored) as Record<keyof Levels, StoredLevel>;
 }
 
 /** What is locked for the users of a tenant, and the values of which settings are sealed. */
-export const readRules = async (
+export async function readRules(
   tx: RawStatements,
   tenantId: string,
-): Promise<Pick<Snapshot, 'locked' | 'sealed'>> =>
-  toRules(await query(tx, sql`${locksOf(tenantId, empty)} UNION ALL ${sealedNames(empty)}`));
+): Promise<Pick<Snapshot, 'locked' | 'sealed'>> {
+  const { tenant, global } = levelsAbove(tenantId);
+  const rows = await query(tx, locksAt(tenant, empty), locksAt(global, empty), [sealedNames(empty)]);
+  return {
+    locked: { tenant: namesIn(rows, tenant.scope), global: namesIn(rows, global.scope) },
+    sealed: namesIn(rows, SEALED),
+  };
+}
 
 const SEALED = 'sealed';
+
+const valuesAt = ({ tenantId, scope, userId }: Level, named: Sql): Sql => sql`
+  SELECT scope, name, value FROM setting_value
+  WHERE tenant_id = ${tenantId}::uuid AND scope = ${scope} AND user_id = ${userId} ${named}`;
+
+/** Users have nobody below them. */
+const locksAt = ({ tenantId, scope }: Level, named: Sql): Sql[] =>
+  scope === 'user'
+    ? []
+    : [
+        sql`SELECT scope, name, NULL AS value FROM setting_lock
+          WHERE tenant_id = ${tenantId}::uuid AND scope = ${scope} ${named}`,
+      ];
 
 /** A version before may have changed one of the two. */
 const sealedNames = (named: Sql): Sql => sql`
   SELECT ${SEALED}, name, NULL FROM setting_definition
   WHERE tenant_id = ${HOST_TENANT_ID}::uuid AND (is_secret OR is_sealed) ${named}`;
 
-const locksOf = (tenantId: string, named: Sql): Sql => sql`
-  SELECT scope, name, NULL AS value FROM setting_lock
-  WHERE tenant_id = ${HOST_TENANT_ID}::uuid AND scope = 'global' ${named}
-  UNION ALL SELECT scope, name, NULL FROM setting_lock
-  WHERE tenant_id = ${tenantId}::uuid AND scope = 'tenant' ${named}`;
+/** The names that are locked at a level, or sealed. */
+const namesIn = (rows: readonly Stored[], scope: string): ReadonlySet<string> =>
+  new Set(rows.filter((row) => row.scope === scope && row.value === null).map(({ name }) => name));
 
-function toRules(rules: readonly Stored[]): { locked: LockedSettings; sealed: ReadonlySet<string> } {
-  const namesAt = (scope: string) =>
-    new Set(rules.filter((rule) => rule.scope === scope).map(({ name }) => name));
-  return { locked: { tenant: namesAt('tenant'), global: namesAt('global') }, sealed: namesAt(SEALED) };
+function query(tx: RawStatements, ...parts: Sql[][]): Promise<Stored[]> {
+  const { text, values } = join(parts.flat(), ' UNION ALL ');
+  return tx.$queryRawUnsafe<Stored[]>(text, ...values);
 }
-
-const query = (tx: RawStatements, { text, values }: Sql): Promise<Stored[]> =>
-  tx.$queryRawUnsafe<Stored[]>(text, ...values);

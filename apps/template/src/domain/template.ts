@@ -166,20 +166,22 @@ export interface Saving extends TemplateKey {
 }
 
 /**
- * Refuses to take away the approval that a template needs, but for those who may change the setting: it binds the people
- * who write templates and publish them.
+ * What a caller may choose about the approval of a template. Only those who may change the setting take away the approval
+ * that a template needs: it binds the people who write templates and publish them. Where it needs none, the choice of all
+ * others that it needs none leaves it to the setting, since that may need approval by the day of the publication.
  * @param ofTenant what the setting of the tenant says
  * @throws Problem `forbidden`
  */
-export function requireMayChooseApproval(
+export function chooseApproval(
   current: Template | undefined,
   { requiresApproval: chosen }: Pick<Saving, 'requiresApproval'>,
   ofTenant: boolean,
   caller: Caller,
-): void {
+): Saving['requiresApproval'] {
+  if (chosen === undefined || holds(caller, WAIVE_PERMISSION)) return chosen;
   const isNeeded = current?.requiresApproval ?? ofTenant;
-  const isTakenAway = isNeeded && chosen !== undefined && !(chosen ?? ofTenant);
-  if (isTakenAway && !holds(caller, WAIVE_PERMISSION)) throw approvalNotWaived(WAIVE_PERMISSION);
+  if (isNeeded && !(chosen ?? ofTenant)) throw approvalNotWaived(WAIVE_PERMISSION);
+  return chosen === false ? undefined : chosen;
 }
 
 /** Whoever has it may switch the approval of all templates off. */

@@ -6,7 +6,7 @@ import type { Caller } from '@plinth/kernel/caller';
 import { invalid } from '@plinth/kernel/problem';
 import type { Deps } from '../compose';
 import { templateExists } from '../domain/problems';
-import { deleteDraft, requireMayChooseApproval, save, type Saving, type Template } from '../domain/template';
+import { chooseApproval, deleteDraft, save, type Saving, type Template } from '../domain/template';
 import { idsForSave, tagOf, type TemplateSummary } from '../store/template-store';
 import { pathOf, toDetail, toKey } from './template-response';
 
@@ -20,8 +20,8 @@ export function mountTemplates(api: Api, { templates, settings, clock }: Needs):
     const ofTenant =
       saving.requiresApproval !== undefined && (await settings.isApprovalRequired(caller.tenantId));
     return (current: Template | undefined) => {
-      requireMayChooseApproval(current, saving, ofTenant, caller);
-      return save(current, saving, idsForSave(), { caller, at: clock.now() });
+      const requiresApproval = chooseApproval(current, saving, ofTenant, caller);
+      return save(current, { ...saving, requiresApproval }, idsForSave(), { caller, at: clock.now() });
     };
   };
 

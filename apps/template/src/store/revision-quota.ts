@@ -1,5 +1,5 @@
-import type { ImportRow } from '@plinth/exchange/definition';
 import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
+import { quotaOfBoth } from '@plinth/exchange/import/quota-of-both';
 import { RowQuota } from '@plinth/http/row-quota';
 import type { TemplateConfig } from '../config';
 
@@ -15,7 +15,7 @@ type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'met
   config: Pick<TemplateConfig, 'TEMPLATE_TENANT_REVISIONS_MAX' | 'TEMPLATE_TENANT_CHARACTERS_MAX'>;
 };
 
-/** More than one batch brings, so that also the second one finds what is stored counted. */
+/** More than one batch brings. */
 const CHARACTERS_OF_BATCHES = 2_000_000;
 
 export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
@@ -37,10 +37,8 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
     // About as much as one request brings.
     uncountedMin: 1_000_000,
   });
-  const lengthOf = (contents: readonly unknown[]): number =>
-    contents.reduce((sum: number, content) => sum + String(content).length, 0);
-
-  const lengthOfRows = (rows: readonly ImportRow[]) => lengthOf(rows.map(({ values }) => values['content']));
+  const lengthOf = (contents: readonly string[]): number =>
+    contents.reduce((sum, content) => sum + content.length, 0);
 
   return {
     take(tenantId, contents) {
@@ -53,23 +51,11 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
       characters.giveBack(tenantId, lengthOf(contents));
     },
     updatesTakeRoom: true,
-    forImport(attempt) {
-      const [ofRevisions, ofCharacters] = [revisions.forImport(attempt), characters.forImport(attempt)];
-      return {
-        async whenKnown(tenantId, count) {
-          await ofRevisions.whenKnown(tenantId, count);
-          await ofCharacters.whenKnown(tenantId, Math.max(count, CHARACTERS_OF_BATCHES));
-        },
-        // Of neither anything is taken where the other one has no room.
-        tryTake: (tenantId, count, rows) =>
-          ofRevisions.hasRoom(tenantId, count) &&
-          ofCharacters.tryTake(tenantId, lengthOfRows(rows)) &&
-          ofRevisions.tryTake(tenantId, count),
-        giveBack(tenantId, count, rows) {
-          ofRevisions.giveBack(tenantId, count);
-          ofCharacters.giveBack(tenantId, lengthOfRows(rows));
-        },
-      };
-    },
+    forImport: (attempt) =>
+      quotaOfBoth(attempt, revisions, {
+        quota: characters,
+        sizeOfBatches: CHARACTERS_OF_BATCHES,
+        sizeOf: ({ values }) => String(values['content']).length,
+      }),
   };
 }

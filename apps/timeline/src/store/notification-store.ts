@@ -1,4 +1,4 @@
-import { NotificationKind } from '@plinth/contracts/timeline/shapes';
+import { NotificationKind, TimelineEntryType } from '@plinth/contracts/timeline/shapes';
 import { toAfter, toOrderBy } from '@plinth/http/prisma-list';
 import type { ListRequest } from '@plinth/http/paging';
 import type { RowQuota } from '@plinth/http/row-quota';
@@ -178,6 +178,7 @@ const timeOf = (id: string): number => Number.parseInt(id.replaceAll('-', '').sl
 
 /** What decides whom an entry notifies. */
 interface NotifiedEntry {
+  type: TimelineEntryType;
   body: string;
   internal: boolean;
   authorId: string;
@@ -228,7 +229,9 @@ export async function createNotifications(
   for (const entryId of entryIds) {
     const entry = await readNotified(tx, tenantId, entryId, { limit: FOLLOWERS_AT_ONCE_MAX + 1 });
     if (!entry) continue;
-    const mentioned = mentionedUserIds(findMentions(entry.body));
+    // What the system notes repeats what people wrote elsewhere, and nobody counted the mentions in that.
+    const mentioned =
+      entry.type === TimelineEntryType.SystemLog ? [] : mentionedUserIds(findMentions(entry.body));
     const isDue = entry.followers.length > FOLLOWERS_AT_ONCE_MAX;
     if (isDue)
       await tx.$executeRaw`
@@ -290,7 +293,7 @@ async function readNotified(
   { after = '', isPart = false, limit }: { after?: string; isPart?: boolean; limit: number },
 ): Promise<NotifiedEntry | undefined> {
   const [entry] = await tx.$queryRaw<NotifiedEntry[]>`
-    SELECT body, internal, author_id AS "authorId", COALESCE((
+    SELECT entry_type AS type, body, internal, author_id AS "authorId", COALESCE((
       SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'internal', internal, 'byMention', by_mention) ORDER BY user_id)
       FROM (
         SELECT user_id, internal, by_mention FROM follower

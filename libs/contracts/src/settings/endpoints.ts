@@ -91,6 +91,7 @@ const putSetting = endpoint({
     'setting-locked',
     'setting-value-invalid',
     'stale-version',
+    'quota-exceeded',
   ],
   etag: true,
   ifMatch: true,
