@@ -272,6 +272,24 @@ describe('a response that begins before its end is known', () => {
     }
   });
 
+  it('is never complete for a client of HTTP/1.0 that downloads a file which breaks off', async () => {
+    let begun: ServerResponse | undefined;
+    const upstream = await startUpstream((_request, response) => {
+      begun = response.writeHead(200, { 'content-type': 'text/csv' });
+      response.write('Name\n');
+    });
+    const { port, token } = await startGateway({ things: upstream });
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (part) => (received += part));
+    const isReset = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`GET /api/v1/files/x HTTP/1.0\r\nauthorization: Bearer ${await token()}\r\n\r\n`);
+    await until(() => received.endsWith('Name\n') || socket.destroyed);
+    begun!.destroy();
+    expect(await isReset).toBe(true);
+    expect(received).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\nName\n$/);
+  });
+
   it('is never complete where something on the way drops the problem behind its head', async () => {
     const upstream = await startUpstream((request, response) => {
       request.resume();

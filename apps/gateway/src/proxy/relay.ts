@@ -5,6 +5,7 @@ import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { announcesLateProblem, hasLateProblem, lateProblemIn } from '@plinth/http/late-problem';
 import { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
+import { breakOff, endsWithConnection } from './break-off';
 import { responseHeaders } from './headers';
 import type { Upstream } from './upstream';
 
@@ -187,7 +188,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     else if (error === TIMED_OUT) this.upstream.breaker.timedOut(this.sentAt);
     else this.upstream.breaker.failed();
     if (error === CLIENT_DISCONNECTED || this.isStreaming) {
-      this.breakOff();
+      breakOff(this.context);
       this.resolve({ kind: 'aborted' });
       return;
     }
@@ -217,20 +218,9 @@ class RelayHandler implements Dispatcher.DispatchHandler {
    * ends with the reason.
    */
   private breakOffWith(problem: string): void {
-    if (this.endsWithConnection) this.breakOff();
-    else
-      this.context.response.write(problem, () => setTimeout(() => this.breakOff(), LAST_PART_MILLISECONDS));
-  }
-
-  /** What a client of HTTP/1.0 reads is whole where the connection ends, unless it is reset. */
-  private breakOff(): void {
-    const { response } = this.context;
-    if (this.endsWithConnection) response.socket?.resetAndDestroy();
-    response.destroy();
-  }
-
-  private get endsWithConnection(): boolean {
-    return this.context.request.httpVersion === '1.0';
+    const { context } = this;
+    if (endsWithConnection(context)) breakOff(context);
+    else context.response.write(problem, () => setTimeout(() => breakOff(context), LAST_PART_MILLISECONDS));
   }
 
   private finish(): void {

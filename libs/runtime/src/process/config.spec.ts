@@ -49,6 +49,13 @@ describe('the configuration of a process', () => {
     expect(errors).toContain('DATABASE_URL_NOTES: is missing.');
   });
 
+  it('grants no longer drain than leaves open requests their time', () => {
+    const drain = (seconds: string) => readConfig(schema, { ...safe, DRAIN_SECONDS: seconds }).errors;
+
+    expect(drain('15')).toEqual([]);
+    expect(drain('65')).toEqual([expect.stringMatching(/^DRAIN_SECONDS: .*15/)]);
+  });
+
   it.each([
     { SIGNING_KEYS: 'sixteen-characters' },
     { SIGNING_KEYS: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' },

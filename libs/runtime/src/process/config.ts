@@ -4,6 +4,9 @@ import { z } from 'zod';
 /** Exit code for a configuration that cannot be used (sysexits.h, EX_CONFIG). */
 export const EX_CONFIG = 78;
 
+/** Of the 45 s that a process has from its signal on, so that 25 s are left for open requests. */
+const DRAIN_SECONDS_MAX = 15;
+
 /** A configuration that was read but cannot be used; a process that meets one ends with `EX_CONFIG`. */
 export class ConfigurationError extends Error {}
 
@@ -208,9 +211,10 @@ export const processEnvironment = {
   DRAIN_SECONDS: z.coerce
     .number()
     .min(0)
+    .max(DRAIN_SECONDS_MAX)
     .optional()
     .describe(
-      'How long a stopping process goes on before it takes no more connections: 5 in production, else 0. Clients are told to keep unused ones for a second less.',
+      `How long a stopping process goes on before it takes no more connections: 5 in production, else 0; ${DRAIN_SECONDS_MAX} at most, so that open requests still have their 25 s. Clients are told to keep unused ones for a second less.`,
     ),
 };
 

@@ -4,7 +4,7 @@ import { allocateYoung, limitBuffersWithHeap } from './garbage-collection';
 
 export type Close = () => Promise<void> | void;
 
-/** A shutdown that takes longer is cut off; Kubernetes grants 60 s, of which 5 pass before the signal. */
+/** A shutdown that takes longer is cut off, of which `DRAIN_SECONDS` are a part; Kubernetes grants 60 s, of which 5 pass before the signal. */
 const SHUTDOWN_MILLISECONDS_MAX = 45_000;
 
 /**

@@ -21,14 +21,17 @@ import { isReachableByOthers } from './unprivileged-user.mjs';
  */
 const machineData = '/var/lib/plinth';
 const machinePrograms = '/var/cache/plinth';
+/** Files beside the clusters that name the folders they were made for. */
+const [ofTests, ofPlatform] = ['.test', '.link'];
 const youngMilliseconds = 10 * 60_000;
 
 /**
  * Where to make a new cluster, before `publishCluster` puts it in its place.
  * @param {string} directory
  * @param {import('./unprivileged-user.mjs').User | undefined} user
+ * @param {boolean} isOfTests nothing of it is needed once its folder is gone
  */
-export function draftPlace(directory, user) {
+export function draftPlace(directory, user, isOfTests) {
   mkdirSync(dirname(directory), { recursive: true });
   if (user === undefined || isReachableByOthers(dirname(directory))) {
     const draft = `${directory}.draft`;
@@ -37,9 +40,9 @@ export function draftPlace(directory, user) {
     return draft;
   }
   mkdirSync(machineData, { recursive: true, mode: 0o755 });
-  deleteOrphanedClusters();
+  deleteOrphanedTestClusters(machineData);
   const place = mkdtempSync(join(machineData, 'postgres-'));
-  writeFileSync(`${place}.link`, directory);
+  writeFileSync(`${place}${isOfTests ? ofTests : ofPlatform}`, directory);
   return place;
 }
 
@@ -71,11 +74,15 @@ export function reachablePrograms({ native, version }) {
   return join(copy, 'bin');
 }
 
-/** Deletes the clusters of data folders that are gone. A young one may still be in the making. */
-function deleteOrphanedClusters() {
-  for (const entry of readdirSync(machineData).filter((name) => name.endsWith('.link'))) {
+/**
+ * Deletes the clusters of tests whose folders are gone; a young one may still be in the making. That of a platform has what
+ * somebody may still need: its folder may have been moved.
+ * @param {string} machineData
+ */
+export function deleteOrphanedTestClusters(machineData) {
+  for (const entry of readdirSync(machineData).filter((name) => name.endsWith(ofTests))) {
     const linkFile = join(machineData, entry);
-    const place = linkFile.replace(/\.link$/, '');
+    const place = linkFile.slice(0, -ofTests.length);
     const isYoung = Date.now() - statSync(linkFile).mtimeMs < youngMilliseconds;
     if (isYoung || linkTarget(readFileSync(linkFile, 'utf8')) === place) continue;
     rmSync(place, { recursive: true, force: true });

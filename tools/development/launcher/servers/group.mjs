@@ -68,7 +68,7 @@ export async function startServers({
     await packagesInstalled;
     const password = secrets.postgresPassword;
     const options = { layout, port: ports.postgres, password, settings: postgresSettings ?? [] };
-    supervisor.start(await preparePostgres(options));
+    supervisor.start(await preparePostgres({ ...options, isOfTests: postgresSettings !== undefined }));
     task.result(`PostgreSQL 18 (npm) on port ${ports.postgres}`);
     return postgresUrl(ports.postgres, password);
   });

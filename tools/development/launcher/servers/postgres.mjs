@@ -8,15 +8,16 @@ import { giveTo, unprivilegedUser } from './unprivileged-user.mjs';
 
 /**
  * PostgreSQL from npm, on a cluster in the data folder.
- * @param {{ layout: import('../paths.mjs').Layout, port: number, password: string, settings?: string[] }} options
+ * @param {{ layout: import('../paths.mjs').Layout, port: number, password: string, settings?: string[], isOfTests?: boolean }} options
  * @returns {Promise<import('../supervisor.mjs').ProcessSpec>}
  */
-export async function preparePostgres({ layout, port, password, settings = [] }) {
+export async function preparePostgres({ layout, port, password, settings = [], isOfTests = false }) {
   const directory = layout.server('postgres');
   const user = unprivilegedUser(directory);
   const installed = await installedPrograms();
   const programs = user === undefined ? installed.bin : reachablePrograms(installed);
-  if (!existsSync(join(directory, 'PG_VERSION'))) await initialise({ directory, programs, password, user });
+  if (!existsSync(join(directory, 'PG_VERSION')))
+    await initialise({ directory, programs, password, user, isOfTests });
   checkVersion(directory);
   // Its own user may not be able to follow the link.
   const place = realpathSync(directory);
@@ -68,9 +69,9 @@ async function installedPrograms() {
   return { native: join(home, 'native'), bin: join(home, 'native', 'bin'), version };
 }
 
-/** @param {{ directory: string, programs: string, password: string, user: import('./unprivileged-user.mjs').User | undefined }} options */
-async function initialise({ directory, programs, password, user }) {
-  const place = draftPlace(directory, user);
+/** @param {{ directory: string, programs: string, password: string, user: import('./unprivileged-user.mjs').User | undefined, isOfTests: boolean }} options */
+async function initialise({ directory, programs, password, user, isOfTests }) {
+  const place = draftPlace(directory, user, isOfTests);
   const passwordFile = `${place}.password`;
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   giveTo(place, user);

@@ -1,6 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   existsSync,
   mkdtempSync,
@@ -27,6 +28,8 @@ beforeAll(async () => {
   // What browsers get and workflows take longest to build, and nothing of them is edited here.
   prepareCode();
   copy = mkdtempSync(join(tmpdir(), 'plinth-dev-'));
+  // Where the user of PostgreSQL cannot reach it, its data would be elsewhere and stay.
+  chmodSync(copy, 0o755);
   execFileSync('node', [join(__dirname, '..', 'copy-project.mjs'), copy]);
   cpSync(built, join(copy, 'dist/apps'), { recursive: true, preserveTimestamps: true });
   const options = ['--only', 'settings', '--inspect', '--port', String(await freePort())];
