@@ -446,6 +446,20 @@ describe('retries of the SDK', () => {
       expect(received).toHaveLength(2);
     });
 
+    it('do not begin it again where it took longer than the client waits', async () => {
+      let attempts = 0;
+      const neverRespond: typeof fetch = async (_address, init) => {
+        attempts++;
+        return new Promise((_, reject) =>
+          init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
+        );
+      };
+      const hasty = client({ timeoutMilliseconds: 100, fetch: neverRespond });
+      const checked = hasty.checkThing({ params: { name: 'a' }, body: { name: 'b' } });
+      await expect(checked).rejects.toMatchObject({ name: 'TimeoutError' });
+      expect(attempts).toBe(1);
+    });
+
     it('begin it again where nothing of a response came, or the platform says that it can be tried again', async () => {
       const away = { type: 'about:blank', title: 'Sorry', status: 503, detail: 'No.' };
       replies = [(res) => void res.destroy(), breakOff(JSON.stringify(away)), replyWith(204)];

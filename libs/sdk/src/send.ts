@@ -19,7 +19,7 @@ export interface SendOptions {
   isFile?: boolean;
   /**
    * Whether a repetition does much work again, which would take as long as the attempt before: none follows where that was
-   * too long for the gateway, or where a response in JSON began as a success and broke off.
+   * too long for the gateway or for this client, or where a response in JSON began as a success and broke off.
    */
   repeatsWork?: boolean;
   /** Asked once where the token is refused; resolves to whether there is another one now. */
@@ -67,7 +67,8 @@ export async function send(
       await wait(delay, signal);
     } catch (error) {
       // By its name, because `fetch` may come from another realm.
-      const hasNoResponse = ['TypeError', 'TimeoutError'].includes((error as Error).name);
+      const { name } = error as Error;
+      const hasNoResponse = name === 'TypeError' || (name === 'TimeoutError' && !fetching.repeatsWork);
       if (isLast(backoff) || !hasNoResponse || signal?.aborted) throw error;
       await wait(backoff, signal);
     }
