@@ -29,6 +29,8 @@ const LONG_EVENTS_MAX = 16;
 /** A bound for what hangs. */
 const MILLISECONDS_MAX = 300_000 + ATTACKERS * 10_000;
 jest.setTimeout(MILLISECONDS_MAX);
+/** Of a setting. */
+const VALUE_LENGTH_MAX = 65_536;
 /** What data exchange sends in one message. */
 const BATCH_ROWS = 4_000;
 /** What gRPC and NATS let through, less what is around it. */
@@ -220,6 +222,34 @@ describe('the memory of the services', () => {
       expect(await call('/entries', { method: 'POST', body })).toBe(201);
     const readPages = () => Promise.all(Array.from({ length: 5 }, () => call('?pageSize=100')));
     await attack('timeline', () => sideBySide(readPages));
+  });
+
+  it('holds against the longest pages of the largest changes of a setting, and the largest values of many users', async () => {
+    const scopes = ['user', 'tenant'];
+    const layout = { name: 'Memory.Layout', scopes, isVisibleToUsers: true, schema: '{"type":"string"}' };
+    const { call } = clientOf('settings', settings.v1.Settings);
+    await call('RegisterDefinitions', { service: 'memory', definitions: [layout] }, null);
+    const request = async (path: string, init: RequestInit = {}, userId = 'ada') => {
+      const token = await tokenOf(platform.url, { tenantId, roles: ['admin'], sub: userId });
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const response = await fetch(`${platform.url}/api/v1/settings/${path}`, { ...init, headers });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const value = '😀'.repeat(VALUE_LENGTH_MAX / 2 - 1);
+    const put = (scope: string, number: number) =>
+      request(`${scope}/${layout.name}`, {
+        method: 'PUT',
+        body: JSON.stringify({ value: `${value}${number % 2}` }),
+      });
+    for (let count = 0; count < 100; count++) expect(await put('user', count)).toBe(204);
+    expect(await put('tenant', 0)).toBe(204);
+    const readPages = () =>
+      Promise.all(Array.from({ length: 5 }, () => request(`user/${layout.name}/history?pageSize=100`)));
+    const readAsMany = async () => {
+      for (let user = 0; user < 20; user++) await request(`user/${layout.name}`, {}, newId());
+    };
+    await attack('settings', () => Promise.all([sideBySide(readPages), sideBySide(readAsMany)]));
   });
 
   const repeated = (text: string, length: number) =>
