@@ -15,9 +15,11 @@ export const levelsAbove = (tenantId: string): Record<'tenant' | 'global', Level
   global: { tenantId: HOST_TENANT_ID, scope: 'global', userId: '' },
 });
 
+export const userLevel = (tenantId: string, userId: string): Level => ({ tenantId, scope: 'user', userId });
+
 /** All levels that may concern one user. */
 export const levelsOf = (tenantId: string, userId: string): Record<SettingScope, Level> => ({
-  user: { tenantId, scope: 'user', userId },
+  user: userLevel(tenantId, userId),
   ...levelsAbove(tenantId),
 });
 

@@ -20,7 +20,7 @@ import type { Prisma, SettingChange as SettingChangeRow } from '../generated/cli
 import type { ChangeQuota } from './change-quota';
 import type { SecretBox } from './secret-box';
 import { recordChanges, removeOldChanges, serializeChangesAt } from './setting-changes';
-import { readLevels } from './stored-settings';
+import { readLevels, type LevelsByScope, type StoredLevels } from './stored-settings';
 
 export type { SettingChangeRow };
 type Tx = Prisma.TransactionClient;
@@ -28,8 +28,8 @@ type Tx = Prisma.TransactionClient;
 export interface SettingStore {
   /** Everything set that may concern one user, as it is at one instant. */
   readSnapshot(tenantId: string, userId: string): Promise<Snapshot>;
-  /** What is set at one level. */
-  readLevel(level: Level): Promise<StoredLevel>;
+  /** What is set at some levels that concern the users of a tenant, as it is at one instant. */
+  readLevels<Levels extends LevelsByScope>(tenantId: string, levels: Levels): Promise<StoredLevels<Levels>>;
   /** Levels that were read, with those that this process knows anyway. */
   toSnapshot(levels: Record<SettingScope, StoredLevel>): Snapshot;
   /**
@@ -73,10 +73,7 @@ export function settingStore({ db, box, config, quota }: Parts): SettingStore {
   return {
     onChange: (listener) => void listeners.push(listener),
     readSnapshot: (tenantId, userId) => db.inTenant(tenantId, (tx) => read(tx, { tenantId, userId }), 'once'),
-    async readLevel(level) {
-      const { only } = await db.inTenant(level.tenantId, (tx) => readLevels(tx, { only: level }), 'once');
-      return only;
-    },
+    readLevels: (tenantId, levels) => db.inTenant(tenantId, (tx) => readLevels(tx, levels), 'once'),
     toSnapshot,
 
     async change(caller, scope, known, command) {

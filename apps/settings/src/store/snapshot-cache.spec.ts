@@ -2,6 +2,7 @@ import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import { currentWork, forRequest } from '@plinth/runtime/process/current-work';
 import type { Level } from '../domain/level';
 import { snapshotOf, type Snapshot, type StoredLevel } from '../domain/snapshot';
+import type { SettingStore } from './setting-store';
 import { snapshotCache } from './snapshot-cache';
 
 beforeEach(() => void jest.useFakeTimers());
@@ -16,19 +17,30 @@ const aLevel = (value: string, sealed: readonly string[] = []): StoredLevel => (
   sealed: new Set(sealed),
 });
 
-/** Reads of levels whose values say whose they are; what was read of each is counted. */
+/** Reads of levels whose values say whose they are; what was read is noted by its statements. */
 const start = (charactersMax?: number) => {
-  const readLevel = jest.fn(async ({ tenantId, scope, userId }: Level) =>
-    aLevel(`${tenantId} ${scope} ${userId}`),
-  );
-  const readSnapshot = jest.fn(async (_tenantId: string, _userId: string) => atOnce);
+  const statements: string[] = [];
+  const levelOf = ({ tenantId, scope, userId }: Level): StoredLevel =>
+    aLevel(`${tenantId} ${scope} ${userId}`);
+  const readLevel = jest.fn(levelOf);
+  const readLevels: SettingStore['readLevels'] = async (_tenantId, levels) => {
+    const read = Object.values(levels);
+    statements.push(read.map(({ scope, userId }) => `${scope} ${userId}`.trim()).join(', '));
+    return Object.fromEntries(read.map((level) => [level.scope, readLevel(level)])) as never;
+  };
   const atOnce = { values: 'read at once' } as unknown as Snapshot;
+  const readSnapshot = jest.fn(async (_tenantId: string, _userId: string) => atOnce);
   const cache = snapshotCache(
-    { readLevel, readSnapshot, toSnapshot: (levels) => snapshotOf(levels, new Map()) },
+    { readLevels, readSnapshot, toSnapshot: (levels) => snapshotOf(levels, new Map()) },
     charactersMax,
   );
-  const reads = () => readLevel.mock.calls.map(([{ scope, userId }]) => `${scope} ${userId}`.trim());
-  return { readLevel, readSnapshot, atOnce, cache, reads };
+  /** What is read for a user, by statements. */
+  const readFor = async (userId: string) => {
+    statements.length = 0;
+    await cache.of('acme', userId);
+    return statements;
+  };
+  return { readLevel, readSnapshot, atOnce, cache, readFor };
 };
 
 const valuesOf = ({ values: { user, tenant, global } }: Snapshot) =>
@@ -44,44 +56,37 @@ describe('the cache of snapshots', () => {
     );
   });
 
-  it('reads a level again when it is too old or was made stale, and not before', async () => {
-    const { cache, reads, readLevel } = start();
-    const readOf = async (userId: string) => {
-      readLevel.mockClear();
-      await cache.of('acme', userId);
-      return reads();
-    };
-    expect(await readOf('ada')).toEqual(['user ada', 'tenant', 'global']);
-    expect(await readOf('ada')).toEqual([]);
-    expect(await readOf('bob')).toEqual(['user bob']);
+  it('reads again what is too old or was made stale, and nothing before', async () => {
+    const { cache, readFor } = start();
+    expect(await readFor('ada')).toEqual(['user ada', 'tenant, global']);
+    expect(await readFor('ada')).toEqual([]);
+    expect(await readFor('bob')).toEqual(['user bob']);
     jest.advanceTimersByTime(5_000);
-    expect(await readOf('ada')).toEqual(['user ada', 'tenant', 'global']);
+    expect(await readFor('ada')).toEqual(['user ada', 'tenant, global']);
     cache.invalidate({ tenantId: 'acme', scope: 'user', userId: 'ada' });
-    expect(await readOf('ada')).toEqual(['user ada']);
+    expect(await readFor('ada')).toEqual(['user ada']);
     cache.invalidate({ tenantId: 'acme', scope: 'tenant', userId: '' });
-    expect(await readOf('ada')).toEqual(['tenant']);
+    expect(await readFor('ada')).toEqual(['tenant, global']);
     cache.invalidate({ tenantId: HOST_TENANT_ID, scope: 'global', userId: '' });
-    expect(await readOf('ada')).toEqual(['global']);
+    expect(await readFor('ada')).toEqual(['tenant, global']);
     cache.invalidate({ tenantId: 'acme', scope: 'user', userId: 'bob' });
     cache.invalidate({ tenantId: 'other', scope: 'tenant', userId: '' });
-    expect(await readOf('ada')).toEqual([]);
+    expect(await readFor('ada')).toEqual([]);
   });
 
   it('keeps nothing that was made stale while it was read', async () => {
-    const { cache, readLevel, reads } = start();
+    const { cache, readFor } = start();
     const first = cache.of('acme', 'ada');
     cache.invalidate({ tenantId: 'acme', scope: 'user', userId: 'ada' });
     await first;
-    readLevel.mockClear();
-    await cache.of('acme', 'ada');
-    expect(reads()).toEqual(['user ada']);
+    expect(await readFor('ada')).toEqual(['user ada']);
   });
 
-  it.each(['user', 'tenant', 'global'])(
-    'reads all at one instant where a setting became secret before the level %s was read',
-    async (later) => {
+  it.each([['user'], ['tenant', 'global']])(
+    'reads all at one instant where a setting became secret before %s was read',
+    async (...later) => {
       const { cache, readLevel, readSnapshot, atOnce } = start();
-      readLevel.mockImplementation(async ({ scope }) => aLevel('', scope === later ? [NAME] : []));
+      readLevel.mockImplementation(({ scope }) => aLevel('', later.includes(scope) ? [NAME] : []));
       expect(await cache.of('acme', 'ada')).toBe(atOnce);
       expect(readSnapshot).toHaveBeenCalledWith('acme', 'ada');
     },
@@ -90,7 +95,7 @@ describe('the cache of snapshots', () => {
   it('reads for all who wait, not for the request that came first', async () => {
     const { readLevel, cache } = start();
     const signals: (AbortSignal | undefined)[] = [];
-    readLevel.mockImplementation(async () => {
+    readLevel.mockImplementation(() => {
       signals.push(currentWork().signal);
       return aLevel('');
     });
@@ -99,56 +104,62 @@ describe('the cache of snapshots', () => {
     expect(signals).toEqual([undefined, undefined, undefined]);
   });
 
-  it('reads one again that is too old, also where the clock was set back', async () => {
-    const { readLevel, cache } = start();
-    await cache.of('acme', 'ada');
+  it('reads again what is too old, also where the clock was set back', async () => {
+    const { readFor } = start();
+    await readFor('ada');
     jest.setSystemTime(Date.now() - 3_600_000);
     jest.advanceTimersByTime(5_000);
-    await cache.of('acme', 'ada');
-    expect(readLevel).toHaveBeenCalledTimes(6);
+    expect(await readFor('ada')).toHaveLength(2);
   });
 
-  it('keeps none that is too old, however many users and tenants there were', async () => {
+  it('keeps nothing that is too old, however many users and tenants there were', async () => {
     const { cache } = start();
     for (let number = 0; number < 100; number++) {
       await cache.of('acme', `user ${number}`);
       await cache.of(`tenant ${number}`, 'ada');
     }
-    // A hundred users, as many of other tenants with these, one tenant more, and what is set for all.
-    expect(cache.size).toBe(302);
+    // 200 users, and 101 tenants.
+    expect(cache.size).toBe(301);
     jest.advanceTimersByTime(5_000);
     await cache.of('acme', 'ada');
-    expect(cache.size).toBe(3);
+    expect(cache.size).toBe(2);
   });
 
   it('keeps no more than so many characters, of what was read last', async () => {
-    const { cache, readLevel, reads } = start(10_000);
-    readLevel.mockImplementation(async ({ scope }) => aLevel('x'.repeat(scope === 'user' ? 2_000 : 0)));
+    const { cache, readLevel, readFor } = start(10_000);
+    readLevel.mockImplementation(({ scope }) => aLevel('x'.repeat(scope === 'user' ? 2_000 : 0)));
     for (let number = 0; number < 100; number++) await cache.of('acme', `user ${number}`);
-    expect(cache.size).toBeLessThanOrEqual(5);
-    readLevel.mockClear();
-    await cache.of('acme', 'user 99');
-    expect(reads()).not.toContain('user user 99');
-    await cache.of('acme', 'user 1');
-    expect(reads()).toContain('user user 1');
+    expect(cache.size).toBeLessThanOrEqual(4);
+    expect(await readFor('user 99')).toEqual([]);
+    expect(await readFor('user 1')).toEqual(['user user 1']);
+  });
+
+  it('has a large value of a tenant once, and not for each of its users', async () => {
+    const { cache, readLevel } = start(100_000);
+    readLevel.mockImplementation(({ scope }) => aLevel('x'.repeat(scope === 'tenant' ? 60_000 : 0)));
+    for (let number = 0; number < 100; number++) await cache.of('acme', `user ${number}`);
+    expect(cache.size).toBe(101);
   });
 
   it('counts nothing of what it has forgotten', async () => {
-    const { cache, readLevel } = start(10_000);
-    readLevel.mockImplementation(async () => aLevel('x'.repeat(2_000)));
+    const { cache, readLevel, readFor } = start(10_000);
+    readLevel.mockImplementation(() => aLevel('x'.repeat(2_000)));
     for (let number = 0; number < 100; number++) {
       await cache.of('acme', 'ada');
       cache.invalidate({ tenantId: 'acme', scope: 'user', userId: 'ada' });
+      cache.invalidate({ tenantId: 'host', scope: 'global', userId: '' });
     }
     await cache.of('acme', 'ada');
-    expect(cache.size).toBe(3);
+    expect(await readFor('ada')).toEqual([]);
   });
 
-  it('keeps none that could not be read', async () => {
+  it('keeps nothing that could not be read', async () => {
     const { readLevel, cache } = start();
-    readLevel.mockRejectedValueOnce(new Error('away'));
+    readLevel.mockImplementationOnce(() => {
+      throw new Error('away');
+    });
     await expect(cache.of('acme', 'ada')).rejects.toThrow('away');
-    expect(cache.size).toBe(2);
+    expect(cache.size).toBe(1);
     expect(valuesOf(await cache.of('acme', 'ada'))[0]).toBe('acme user ada');
   });
 });

@@ -1,3 +1,4 @@
+import type { SettingScope } from '@plinth/contracts/settings/shapes';
 import { HOST_TENANT_ID } from '@plinth/kernel/caller';
 import type { RawStatements } from '@plinth/runtime/postgres/postgres';
 import { empty, join, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
@@ -11,12 +12,15 @@ interface Stored {
   value: string | null;
 }
 
-/** What is stored at these levels, each of another scope, in one statement: of all settings, or of one. */
-export async function readLevels<Levels extends Record<string, Level>>(
+export type LevelsByScope = Partial<Record<SettingScope, Level>>;
+export type StoredLevels<Levels extends LevelsByScope> = Record<keyof Levels, StoredLevel>;
+
+/** What is stored at these levels, in one statement: of all settings, or of one. */
+export async function readLevels<Levels extends LevelsByScope>(
   tx: RawStatements,
   levels: Levels,
   name?: string,
-): Promise<Record<keyof Levels, StoredLevel>> {
+): Promise<StoredLevels<Levels>> {
   const named = name === undefined ? empty : sql`AND name = ${name}`;
   const read = Object.values(levels);
   const rows = await query(
@@ -33,8 +37,7 @@ export async function readLevels<Levels extends Record<string, Level>>(
     locked: namesIn(rows, scope),
     sealed,
   });
-  const stored = Object.entries(levels).map(([key, level]) => [key, storedAt(level)]);
-  return Object.fromEntries(stored) as Record<keyof Levels, StoredLevel>;
+  return Object.fromEntries(read.map((level) => [level.scope, storedAt(level)])) as StoredLevels<Levels>;
 }
 
 /** What is locked for the users of a tenant, and the values of which settings are sealed. */
