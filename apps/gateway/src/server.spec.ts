@@ -24,16 +24,17 @@ describe('the connections of one address', () => {
   });
 });
 
+const settings = {
+  headersMilliseconds: 10_000,
+  idleMilliseconds: 10_000,
+  keepAlive: { keepAliveTimeout: 10_000 },
+  connectionsMax: 10,
+  connectionsPerAddressMax: 10,
+  publicUrl: 'http://plinth.example',
+  reporting: [],
+};
+
 describe('the requests of one connection', () => {
-  const settings = {
-    headersMilliseconds: 10_000,
-    idleMilliseconds: 10_000,
-    keepAlive: { keepAliveTimeout: 10_000 },
-    connectionsMax: 10,
-    connectionsPerAddressMax: 10,
-    publicUrl: 'http://plinth.example',
-    reporting: [],
-  };
   const requests = (count: number): string => 'GET / HTTP/1.1\r\nHost: plinth.example\r\n\r\n'.repeat(count);
 
   it('are at most 16 without a response, and those behind them cost no more than their parsing', async () => {
@@ -63,5 +64,52 @@ describe('the requests of one connection', () => {
       server.closeAllConnections();
       server.close();
     }
+  });
+});
+
+describe('a response that breaks off', () => {
+  /** Receives a part of a response, which is broken off then. Returns whether the connection was reset. */
+  const receivePart = async (
+    version: '1.0' | '1.1',
+    breakOff: (response: ServerResponse, server: Server) => void,
+    end: Partial<typeof settings> = {},
+  ) => {
+    const begun = Promise.withResolvers<ServerResponse>();
+    const server = createPublicServer(
+      (_request, response) => {
+        response.write('Name\n', () => begun.resolve(response));
+      },
+      { ...settings, ...end },
+    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      client.on('error', () => undefined).write(`GET / HTTP/${version}\r\nHost: plinth.example\r\n\r\n`);
+      let text = '';
+      client.on('data', (part) => (text += String(part)));
+      while (!text.includes('Name')) await once(client, 'data');
+      const isReset = new Promise<boolean>((resolve) => client.once('close', resolve));
+      breakOff(await begun.promise, server);
+      return await isReset;
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  };
+
+  it('is never whole for a client of HTTP/1.0, whatever breaks it off', async () => {
+    const byService = await receivePart('1.0', (response) => response.destroy());
+    const byEndOfProcess = await receivePart('1.0', (_response, server) => server.closeAllConnections());
+    const byTimeout = await receivePart('1.0', () => undefined, { idleMilliseconds: 50 });
+    expect({ byService, byEndOfProcess, byTimeout }).toEqual({
+      byService: true,
+      byEndOfProcess: true,
+      byTimeout: true,
+    });
+  });
+
+  it('is left as it is where it came to its end', async () => {
+    expect(await receivePart('1.0', (response) => response.end())).toBe(false);
+    expect(await receivePart('1.1', (response) => response.destroy())).toBe(false);
   });
 });

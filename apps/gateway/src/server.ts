@@ -34,11 +34,14 @@ const REQUESTS_PER_CONNECTION_MAX = 16;
 
 /**
  * The HTTP server of the gateway with explicit limits: on the time and size of the headers of a request, on the time a
- * connection may be idle, on the requests of one connection at the same time, and on the connections of one address. The
- * time for a body is not limited here, because an upload may take long: the reader of a body limits it.
+ * connection may be idle, on the requests of one connection at the same time, and on the connections of one address. What
+ * breaks off is whole for no client. The time for a body is not limited here, because an upload may take long: the reader of a body limits it.
  */
 export function createPublicServer(handle: RequestListener, settings: ServerSettings): Server {
-  const listener = limitPipelining(handle);
+  const listener = limitPipelining((request, response) => {
+    resetBrokenOff(request);
+    handle(request, response);
+  });
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -151,6 +154,19 @@ function limitPipelining(listener: RequestListener): RequestListener {
     counts.set(socket, count);
     response.once('close', () => counts.set(socket, counts.get(socket)! - 1));
     listener(request, response);
+  };
+}
+
+/**
+ * What a client of HTTP/1.0 reads of a response without a length is whole where the connection ends. Whatever ends it in the
+ * middle of one, be it the service, a timeout or the end of this process, resets it.
+ */
+function resetBrokenOff({ httpVersion, socket }: IncomingMessage): void {
+  if (httpVersion !== '1.0' || Object.hasOwn(socket, 'destroy')) return;
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    socket.destroy = destroy;
+    return hasBegunResponse(socket) ? socket.resetAndDestroy() : destroy(error);
   };
 }
 

@@ -7,10 +7,10 @@ const READS = 4;
 function openPages() {
   const pageReads = turnsAt(READS);
   const reading: { userId: string; end: () => void }[] = [];
-  const ask = (tenantId: string, limit: number, signal = new AbortController().signal, textsOfRow = 1) => {
+  const ask = (tenantId: string, limit: number, signal = new AbortController().signal) => {
     const caller = { tenantId, userId: tenantId, userName: tenantId, permissions: [] };
     const read = () => new Promise<void>((resolve) => reading.push({ userId: tenantId, end: resolve }));
-    return readPage(pageReads, caller, { limit, textsOfRow }, read, signal);
+    return readPage(pageReads, caller, { limit }, read, signal);
   };
   return { reading, ask };
 }
@@ -39,17 +39,6 @@ describe('pages of large rows', () => {
     for (let count = 0; count < 50; count++) void ask('acme', 21);
     await turn();
     expect(reading).toHaveLength(50);
-  });
-
-  it('of rows with two texts are as long as those of twice as many with one', async () => {
-    const { reading, ask } = openPages();
-    const { signal } = new AbortController();
-    for (let count = 0; count < 50; count++) void ask('acme', 13, signal, 2);
-    await turn();
-    expect(reading).toHaveLength(READS / 2);
-    for (let count = 0; count < 50; count++) void ask('other', 12, signal, 2);
-    await turn();
-    expect(reading).toHaveLength(READS / 2 + 50);
   });
 
   it('are not read for a client that disconnected while it waited', async () => {

@@ -5,7 +5,6 @@ import type { ByteReservation } from '@plinth/runtime/process/byte-budget';
 import { announcesLateProblem, hasLateProblem, lateProblemIn } from '@plinth/http/late-problem';
 import { Problem } from '@plinth/kernel/problem';
 import type { RequestContext, HeaderList, CompleteResponse } from '../request-context';
-import { breakOff, endsWithConnection } from './break-off';
 import { responseHeaders } from './headers';
 import type { Upstream } from './upstream';
 
@@ -188,7 +187,7 @@ class RelayHandler implements Dispatcher.DispatchHandler {
     else if (error === TIMED_OUT) this.upstream.breaker.timedOut(this.sentAt);
     else this.upstream.breaker.failed();
     if (error === CLIENT_DISCONNECTED || this.isStreaming) {
-      breakOff(this.context);
+      this.context.response.destroy();
       this.resolve({ kind: 'aborted' });
       return;
     }
@@ -218,9 +217,10 @@ class RelayHandler implements Dispatcher.DispatchHandler {
    * ends with the reason.
    */
   private breakOffWith(problem: string): void {
-    const { context } = this;
-    if (endsWithConnection(context)) breakOff(context);
-    else context.response.write(problem, () => setTimeout(() => breakOff(context), LAST_PART_MILLISECONDS));
+    const { request, response } = this.context;
+    // A client of HTTP/1.0 would take it for the last part of a whole one.
+    if (request.httpVersion === '1.0') response.destroy();
+    else response.write(problem, () => setTimeout(() => response.destroy(), LAST_PART_MILLISECONDS));
   }
 
   private finish(): void {

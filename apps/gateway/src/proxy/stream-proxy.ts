@@ -7,7 +7,6 @@ import { inTurns } from '@plinth/runtime/process/in-turns';
 import { watchRate } from '@plinth/runtime/process/least-rate';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { RequestContext, HeaderList } from '../request-context';
-import { breakOff } from './break-off';
 import { responseHeaders } from './headers';
 import { problemOfStatus, isProblem } from './upstream-problem';
 import type { Upstream, UpstreamSettings } from './upstream';
@@ -53,8 +52,9 @@ export function createStreamProxy(upstream: Upstream, turns: EventLoopTurns): St
           upstream.responded(upstreamResponse.headers);
           const stream = streams.get(request)!;
           stream.hasResponse = true;
-          breakOffWith(upstreamResponse, stream.context);
-          passOn(upstreamResponse, stream, upstream.settings, turns).catch(() => breakOff(stream.context));
+          passOn(upstreamResponse, stream, upstream.settings, turns).catch(() =>
+            stream.context.response.destroy(),
+          );
         });
         server.on('error', (error, request) => {
           const stream = streams.get(request as IncomingMessage);
@@ -96,14 +96,6 @@ function limitTime(
 }
 
 const uploadTooSlow = (): Problem => new Problem('timed-out', 'The body of the request arrives too slowly.');
-
-/** What the service breaks off is broken off for the client too, before the proxy ends it as if it were whole. */
-function breakOffWith(upstreamResponse: IncomingMessage, context: RequestContext): void {
-  const end = () => {
-    if (!upstreamResponse.complete && context.response.headersSent) breakOff(context);
-  };
-  upstreamResponse.once('error', end).once('close', end);
-}
 
 /** A problem is a few hundred bytes. */
 const PROBLEM_BYTES_MAX = 64 * 1024;
@@ -161,7 +153,7 @@ function fail({ context, sentAt }: RunningStream, upstream: Upstream, error: unk
   else if (error === TIMED_OUT) upstream.breaker.timedOut(sentAt);
   else upstream.breaker.failed();
   if (response.destroyed) return;
-  if (response.headersSent) breakOff(context);
+  if (response.headersSent) response.destroy();
   else context.sendProblem(problemOf(error, upstream));
 }
 
