@@ -484,6 +484,16 @@ describe('a quota of rows', () => {
     expect(asked).toEqual([501, 500]);
   });
 
+  it('is counted for others while room is made', async () => {
+    const made = Promise.withResolvers<void>();
+    const { quota, table, write } = aQuota(5, 5, { makeRoom: () => made.promise });
+    expect([await write(), await write()]).toEqual(['written', expect.anything()]);
+    table.counts = 0;
+    await quota.whenKnown('other', Infinity);
+    expect(table.counts).toBe(1);
+    made.resolve();
+  });
+
   it('is counted although no room could be made', async () => {
     const { table, write } = aQuota(1_000, 1_000, {
       makeRoom: async () => Promise.reject(new Error('away')),

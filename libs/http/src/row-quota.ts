@@ -292,23 +292,31 @@ export class RowQuota {
   private count(tenantId: string, usage: Usage, countableAt = usage.countableAt): void {
     if (this.now() < countableAt) return;
     usage.countableAt = usage.countableForWaitingAt = Infinity;
-    usage.count = this.counts = this.counts.then(async () => {
-      const begunAt = this.now();
-      let pause = COUNT_MILLISECONDS_MIN;
+    let begunAt = 0;
+    let hasFailed = false;
+    const attempt = async (work: () => Promise<void>) => {
       try {
-        await this.countExactly(tenantId, usage);
-        if (!this.fits(usage, usage.wanted)) await this.makeRoom(tenantId, usage);
-        usage.wanted = 0;
+        await work();
       } catch (error) {
-        pause = RECOUNT_MILLISECONDS;
+        hasFailed = true;
         this.deps.log.warn(
           { err: error, tenantId, quota: this.deps.quota },
           'rows could not be counted or removed',
         );
       }
+    };
+    this.counts = this.counts.then(async () => {
+      begunAt = this.now();
+      await attempt(() => this.countExactly(tenantId, usage));
+    });
+    // The rows of others are counted while room is made.
+    usage.count = this.counts.then(async () => {
+      if (!hasFailed && !this.fits(usage, usage.wanted)) await attempt(() => this.makeRoom(tenantId, usage));
+      usage.wanted = 0;
       const pauseOfCount = Math.min((this.now() - begunAt) * PAUSE_OF_COUNT, PAUSE_MILLISECONDS_MAX);
       usage.countableForWaitingAt = this.now() + pauseOfCount;
-      usage.countableAt = this.now() + Math.max(pause, pauseOfCount);
+      usage.countableAt =
+        this.now() + Math.max(hasFailed ? RECOUNT_MILLISECONDS : COUNT_MILLISECONDS_MIN, pauseOfCount);
     });
   }
 
