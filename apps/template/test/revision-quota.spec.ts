@@ -233,6 +233,42 @@ describe.each([
     expect((await http.post('/templates/letter/publish')).status).toBe(204);
   });
 
+  it('passes over a template that somebody changes, and does not wait for it', async () => {
+    const caller = aCaller();
+    const http = service.as(caller);
+    await save(http, 'changed');
+    await saveMany(http, 'letter');
+    await http.delete('/templates/changed');
+    await http.delete('/templates/letter');
+
+    await inTenantConnection(service.pool, caller.tenantId, async (connection) => {
+      await connection.query(`SELECT FROM template WHERE name = 'changed' FOR UPDATE`);
+      for (const name of others) await saveLater(http, name);
+    });
+
+    expect(Object.keys(await numbersOf(caller)).sort()).toEqual(['changed', ...others].sort());
+  });
+
+  it('loses nothing that is saved, deleted and made again while room is made', async () => {
+    const http = service.as(aCaller());
+    await Promise.all(
+      ['a', 'b', 'c'].map(async (name) => {
+        let last: string | undefined;
+        for (let count = 0; count < 60; count++) {
+          const isDeletion = count % 20 === 19;
+          const content = isDeletion ? undefined : text(count);
+          const { status } = await (isDeletion
+            ? http.delete(`/templates/${name}`)
+            : save(http, name, { content }));
+          expect([200, 201, 204, 404, 429]).toContain(status);
+          if (status < 300) last = content;
+        }
+        const { status, body } = await http.get(`/templates/${name}`);
+        expect(status === 200 ? body.draft.content : undefined).toBe(last);
+      }),
+    );
+  });
+
   it('stays without room where all is in use', async () => {
     const caller = aCaller();
     const http = service.as(caller);
