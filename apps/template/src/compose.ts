@@ -22,6 +22,7 @@ import { templateRenderer } from './app/renderer';
 import { templateLifecycle } from './app/template-lifecycle';
 import { categoryStore, COUNTINGS } from './store/category-store';
 import { revisionQuota } from './store/revision-quota';
+import { removeSpareRevisions } from './store/spare-revisions';
 import { templateStore } from './store/template-store';
 
 const BATCHES_WAITING_MAX = 100;
@@ -72,7 +73,13 @@ export async function compose(config: TemplateConfig, log: Log, onClose: (close:
     waitingMax: BATCHES_WAITING_MAX,
     refused: (scope) => shareUsedUp(scope, 'batches waiting to be rendered'),
   });
-  const quota = revisionQuota({ db, log, metrics, config });
+  const quota = revisionQuota({
+    db,
+    log,
+    metrics,
+    config,
+    removeSpareRevisions: (tenantId, isEnough) => removeSpareRevisions(bulkPool, tenantId, isEnough),
+  });
   const templates = templateStore(db, pool, quota);
   const countings = turnsAt(COUNTINGS);
   const categories = categoryStore(db, countings);

@@ -13,6 +13,7 @@ import type { Client } from 'pg';
 import { deleteDraft, publish, save, type Step, type Template } from '../src/domain/template';
 import { PrismaClient, type Prisma } from '../src/generated/client';
 import { categoryStore } from '../src/store/category-store';
+import { removeSpareRevisions } from '../src/store/spare-revisions';
 import { idsForSave, templateStore } from '../src/store/template-store';
 
 type Database = TenantDatabase<Prisma.TransactionClient>;
@@ -112,6 +113,45 @@ async function countTemplates(db: Database, caller: Caller): Promise<void> {
   await expect(removal).rejects.toThrow(/Reports/);
 }
 
+/** As many as one page of templates and one transaction that removes revisions ask for. */
+const OF_A_PAGE = 1_000;
+
+/** Templates of which many are gone. */
+async function fillWithGone(admin: Client, tenantId: string, count: number): Promise<void> {
+  await fillTemplates(admin, tenantId, count);
+  await admin.query(
+    `UPDATE template SET draft_id = NULL, is_gone = true WHERE tenant_id = $1 AND name ~ '[3-7]$'`,
+    [tenantId],
+  );
+  await admin.query(
+    `UPDATE template_revision AS r SET status = 3 FROM template AS t
+     WHERE r.tenant_id = $1 AND t.tenant_id = $1 AND t.id = r.template_id AND t.is_gone`,
+    [tenantId],
+  );
+}
+
+/** Templates of which many have older revisions, and were imported. */
+async function fillWithOlder(admin: Client, tenantId: string, count: number): Promise<void> {
+  await fillTemplates(admin, tenantId, count);
+  await admin.query(
+    `INSERT INTO template_revision (tenant_id, id, template_id, number, status, mime_type, content, content_length,
+       created_at, created_by)
+     SELECT $1, gen_random_uuid(), id, 1000 + n, 3, 'text/html', 'Dear Ada', 8, now(), 'ada'
+     FROM template, generate_series(1, 22) AS n WHERE tenant_id = $1 AND name ~ '3$'`,
+    [tenantId],
+  );
+  await admin.query(
+    `UPDATE template SET import_job_id = gen_random_uuid() WHERE tenant_id = $1 AND name ~ '3$'`,
+    [tenantId],
+  );
+  await admin.query(
+    `INSERT INTO exchange_former (tenant_id, row_id, job_id, import_row, former, former_transaction)
+     SELECT $1, id, import_job_id, 2, jsonb_build_object('draft_id', gen_random_uuid()), '1' FROM template
+     WHERE tenant_id = $1 AND import_job_id IS NOT NULL`,
+    [tenantId],
+  );
+}
+
 const isCount = ({ statement, table }: TableRead): boolean =>
   table === 'template' && statement.includes('AS counted');
 
@@ -145,4 +185,27 @@ describe('the statements that save and read templates', () => {
     const counted = reads.filter(isCount).map(({ access }) => access);
     expect([...new Set(counted)]).toEqual(['Index Only Scan template_in_category']);
   });
+
+  it.each([
+    ['of templates that are gone', fillWithGone],
+    ['that are older than others', fillWithOlder],
+  ])(
+    'remove revisions %s without reading more than a page, whatever the statistics know',
+    async (_of, fill) => {
+      const { tenantId } = aCaller();
+      const removed: number[] = [];
+      const reads = await readsUnderAllPlans(
+        { ...database, fill },
+        { id: tenantId, rowCount: TEMPLATES },
+        async (pool) => {
+          let last = 0;
+          await removeSpareRevisions(pool, tenantId, ({ revisions }) => (last = revisions) > 300);
+          removed.push(last);
+        },
+      );
+
+      expect(Math.min(...removed)).toBeGreaterThan(300);
+      expect(excessiveOf(reads, OF_A_PAGE)).toEqual([]);
+    },
+  );
 });

@@ -14,7 +14,7 @@ export interface LookUp {
   /** Of several rows, only that with the largest value of this column, which comes next in the index. */
   lastBy?: string;
   /** Locks what is found. */
-  lock?: 'FOR UPDATE' | 'FOR NO KEY UPDATE' | 'FOR KEY SHARE';
+  lock?: 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED' | 'FOR NO KEY UPDATE' | 'FOR KEY SHARE';
 }
 
 /**

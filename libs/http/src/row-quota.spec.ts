@@ -4,7 +4,11 @@ import { Registry } from 'prom-client';
 import { RowQuota } from './row-quota';
 
 /** A quota of a table that stands for the database. */
-function aQuota(limit: number, rows: number, options: { countedMillisecondsMax?: number } = {}) {
+function aQuota(
+  limit: number,
+  rows: number,
+  options: Pick<ConstructorParameters<typeof RowQuota>[0], 'countedMillisecondsMax' | 'makeRoom'> = {},
+) {
   const table = { rows, counts: 0, isAway: false, millisecondsOfCount: 0, counted: Promise.resolve() };
   const time = { now: 0 };
   const $queryRawUnsafe = async () => {
@@ -410,5 +414,94 @@ describe('a quota of rows', () => {
     });
     expect(await write(7)).not.toBe('written');
     expect(await write(6)).toBe('written');
+  });
+
+  /** A quota of a table that is full, some of whose rows can be spared. */
+  function aFullQuota(limit: number, spare: number, rows = limit) {
+    const asked: number[] = [];
+    const made = aQuota(limit, rows, {
+      makeRoom: async (_tenantId, wanted) => {
+        asked.push(wanted);
+        const removed = Math.min(spare, wanted);
+        spare -= removed;
+        made.table.rows -= removed;
+      },
+    });
+    return { ...made, asked };
+  }
+
+  it('has room made where somebody finds none, a tenth of it at least, for who asks a little later', async () => {
+    const { write, asked } = aFullQuota(1_000, 1_000);
+    await write(1);
+    expect(await write(1)).toMatchObject({ slug: 'quota-exceeded' });
+    expect(await write(1)).toBe('written');
+    expect(asked).toEqual([100]);
+
+    expect(await write(500)).toMatchObject({ slug: 'quota-exceeded' });
+    expect(await write(500)).toBe('written');
+    expect(asked).toEqual([100, 402]);
+  });
+
+  it('has room made for what is asked, and not soon again where there is too little', async () => {
+    const { time, write, asked } = aFullQuota(1_000, 800);
+    await write(1);
+    expect(await write(700)).not.toBe('written');
+    expect(await write(700)).toBe('written');
+    for (let count = 0; count < 10; count++) expect(await write(200)).not.toBe('written');
+    time.now += 11_000;
+    for (let count = 0; count < 10; count++) expect(await write(200)).not.toBe('written');
+    expect(asked).toEqual([701, 200, 101]);
+  });
+
+  it('has none made where there is room by a count, or never is, or where it is nobody who writes', async () => {
+    const { table, quota, write, asked } = aFullQuota(1_000, 1_000, 900);
+    await write(100);
+    table.rows = 500;
+    expect(await write(1)).not.toBe('written');
+    expect(await write(1)).toBe('written');
+    expect(await write(1_001)).not.toBe('written');
+    expect(quota.forImport({ jobId: 'a job', isDryRun: true }).tryTake('one', 600)).toBe(false);
+    await quota.whenKnown('one', Infinity);
+    expect(asked).toEqual([]);
+  });
+
+  it('refuses rows of an import for good only where none can be made', async () => {
+    const { table, time, quota, write, asked } = aFullQuota(1_000, 501);
+    await write(1);
+    const importing = async (jobId: string) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      time.now += 1_000;
+      const room = quota.forImport({ jobId });
+      await room.whenKnown('one', 500);
+      const isTaken = room.tryTake('one', 500);
+      if (isTaken) table.rows += 500;
+      return isTaken;
+    };
+    await expect(importing('first')).rejects.toThrow('could not be counted');
+    expect(await importing('first')).toBe(true);
+    await expect(importing('second')).rejects.toThrow('could not be counted');
+    expect(await importing('second')).toBe(false);
+    expect(asked).toEqual([501, 500]);
+  });
+
+  it('is counted for others while room is made', async () => {
+    const made = Promise.withResolvers<void>();
+    const { quota, table, write } = aQuota(5, 5, { makeRoom: () => made.promise });
+    expect([await write(), await write()]).toEqual(['written', expect.anything()]);
+    table.counts = 0;
+    await quota.whenKnown('other', Infinity);
+    expect(table.counts).toBe(1);
+    made.resolve();
+  });
+
+  it('is counted although no room could be made', async () => {
+    const { table, write } = aQuota(1_000, 1_000, {
+      makeRoom: async () => Promise.reject(new Error('away')),
+    });
+    await write(1);
+    expect(await write(1)).not.toBe('written');
+    table.rows = 500;
+    expect(await write(1)).not.toBe('written');
+    expect(table.counts).toBe(2);
   });
 });

@@ -19,6 +19,8 @@ const PAUSE_OF_COUNT = 10;
 const PAUSE_MILLISECONDS_MAX = 600_000;
 /** Who refuses for good waits for so much of it, and is told that nobody knows where it is longer. */
 const PAUSE_MILLISECONDS_WAITED = 5_000;
+/** Where too little room could be made, it is not tried again for so long, nor behind a long count. */
+const ROOMLESS_MILLISECONDS = 10_000;
 const TENANTS_MAX = 10_000;
 const ATTEMPTS_MAX = 10_000;
 
@@ -43,6 +45,12 @@ export interface RowQuotaDeps {
   countedMillisecondsMax?: number;
   /** An update adds a row too, as to a history. */
   updatesTakeRoom?: boolean;
+  /**
+   * Removes rows of a tenant that it can spare, about so many where there are; they are counted again then. Called in the
+   * background where a request was refused that has no room by a count of then either, and not soon again where there were
+   * too few. A dry-run removes nothing.
+   */
+  makeRoom?: (tenantId: string, rows: number) => Promise<void>;
   now?: () => number;
 }
 
@@ -78,6 +86,10 @@ interface Usage {
   countableAt: number;
   /** The same for a count that somebody waits for. */
   countableForWaitingAt: number;
+  /** How many rows the largest request asked for that was refused, and for which room is to be made. */
+  wanted: number;
+  /** When too little room could be made, the last time. */
+  roomlessAt: number;
 }
 
 /**
@@ -188,16 +200,19 @@ export class RowQuota {
     const job = isDryRun ? `dry-run ${jobId}` : jobId;
     const askedAt = this.turnedAway.get(job) ?? this.now();
     let tried = 0;
-    const refuse = (tenantId: string): false => {
+    const refuse = (tenantId: string, rows: number): false => {
       this.turnedAway.set(job, askedAt);
       this.requireCountedSince(askedAt, tenantId);
+      if (!isDryRun && this.mayMakeRoom(this.usageOf(tenantId), rows, askedAt)) throw this.uncounted();
       this.turnedAway.delete(job);
       return isDryRun ? false : this.refused();
     };
     const hasRoom = (tenantId: string, rows: number, taken = 0) => {
-      const fits = this.fit(tenantId, tried + rows, isDryRun ? 0 : taken);
+      const fits = isDryRun
+        ? this.fit(tenantId, tried + rows, 0, -Infinity)
+        : this.fit(tenantId, rows, taken, askedAt);
       if (isDryRun && fits) tried += taken;
-      return fits || refuse(tenantId);
+      return fits || refuse(tenantId, rows);
     };
     return {
       whenKnown: (tenantId, rows) => this.whenKnown(tenantId, rows),
@@ -210,8 +225,16 @@ export class RowQuota {
     };
   }
 
-  /** @throws Problem `overloaded` where that is not known */
-  private fit(tenantId: string, rows: number, taken = rows): boolean {
+  /**
+   * @param askedAt room is made where since then none could be
+   * @throws Problem `overloaded` where that is not known
+   */
+  private fit(
+    tenantId: string,
+    rows: number,
+    taken = rows,
+    askedAt = this.now() - ROOMLESS_MILLISECONDS,
+  ): boolean {
     const usage = this.usageOf(tenantId);
     const hasRoom = this.fits(usage, rows);
     const isUnknown = this.isUnknown(usage, rows);
@@ -223,13 +246,20 @@ export class RowQuota {
       this.now() - usage.countedAt > (this.deps.countedMillisecondsMax ?? Infinity);
     // A count that runs beside the transaction would not find its rows.
     if (isOutdated && isTaken) onCommit(() => this.count(tenantId, usage));
-    else if (isOutdated || !hasRoom) this.count(tenantId, usage);
+    else if (!hasRoom && this.mayMakeRoom(usage, rows, askedAt)) {
+      usage.wanted = Math.max(usage.wanted, rows);
+      this.count(tenantId, usage, usage.countableForWaitingAt);
+    } else if (isOutdated || !hasRoom) this.count(tenantId, usage);
     if (hasRoom && isUnknown) throw this.uncounted();
     return hasRoom;
   }
 
   private fits({ counted, added }: Usage, rows: number): boolean {
     return counted + added + rows <= this.deps.limit;
+  }
+
+  private mayMakeRoom({ roomlessAt }: Usage, rows: number, askedAt: number): boolean {
+    return this.deps.makeRoom !== undefined && rows <= this.deps.limit && roomlessAt < askedAt;
   }
 
   private add(usage: Usage, rows: number): void {
@@ -252,7 +282,8 @@ export class RowQuota {
     let usage = this.usages.get(tenantId);
     if (!usage) {
       const uncounted = { counted: 0, added: 0, uncommitted: 0, isCounted: false, countedAt: 0 };
-      usage = { ...uncounted, count: Promise.resolve(), countableAt: 0, countableForWaitingAt: 0 };
+      const never = { countableAt: 0, countableForWaitingAt: 0, wanted: 0, roomlessAt: -Infinity };
+      usage = { ...uncounted, ...never, count: Promise.resolve() };
       this.usages.set(tenantId, usage);
     }
     return usage;
@@ -261,21 +292,48 @@ export class RowQuota {
   private count(tenantId: string, usage: Usage, countableAt = usage.countableAt): void {
     if (this.now() < countableAt) return;
     usage.countableAt = usage.countableForWaitingAt = Infinity;
-    usage.count = this.counts = this.counts.then(async () => {
-      const begunAt = this.now();
-      let pause = COUNT_MILLISECONDS_MIN;
+    let begunAt = 0;
+    let hasFailed = false;
+    const attempt = async (work: () => Promise<void>) => {
       try {
-        const isExact = await this.countOnce(tenantId, usage);
-        // Of what was committed meanwhile nobody knows whether it was counted; it may be all rows of an import.
-        if (!isExact) await this.countOnce(tenantId, usage);
+        await work();
       } catch (error) {
-        pause = RECOUNT_MILLISECONDS;
-        this.deps.log.warn({ err: error, tenantId, quota: this.deps.quota }, 'rows could not be counted');
+        hasFailed = true;
+        this.deps.log.warn(
+          { err: error, tenantId, quota: this.deps.quota },
+          'rows could not be counted or removed',
+        );
       }
+    };
+    this.counts = this.counts.then(async () => {
+      begunAt = this.now();
+      await attempt(() => this.countExactly(tenantId, usage));
+    });
+    // The rows of others are counted while room is made.
+    usage.count = this.counts.then(async () => {
+      if (!hasFailed && !this.fits(usage, usage.wanted)) await attempt(() => this.makeRoom(tenantId, usage));
+      usage.wanted = 0;
       const pauseOfCount = Math.min((this.now() - begunAt) * PAUSE_OF_COUNT, PAUSE_MILLISECONDS_MAX);
       usage.countableForWaitingAt = this.now() + pauseOfCount;
-      usage.countableAt = this.now() + Math.max(pause, pauseOfCount);
+      usage.countableAt =
+        this.now() + Math.max(hasFailed ? RECOUNT_MILLISECONDS : COUNT_MILLISECONDS_MIN, pauseOfCount);
     });
+  }
+
+  /** A tenth of it at least, so that it is not made for each request. */
+  private async makeRoom(tenantId: string, usage: Usage): Promise<void> {
+    const { makeRoom, limit } = this.deps;
+    const { wanted, counted, added } = usage;
+    if (!makeRoom || wanted === 0) return;
+    usage.roomlessAt = this.now();
+    await forPlatform(() => makeRoom(tenantId, Math.max(counted + added + wanted - limit, limit / 10)));
+    await this.countExactly(tenantId, usage);
+    if (this.fits(usage, wanted)) usage.roomlessAt = -Infinity;
+  }
+
+  /** Of what was committed meanwhile nobody knows whether it was counted; it may be all rows of an import. */
+  private async countExactly(tenantId: string, usage: Usage): Promise<void> {
+    if (!(await this.countOnce(tenantId, usage))) await this.countOnce(tenantId, usage);
   }
 
   /** Returns whether nothing was committed meanwhile, which would be counted twice. */

@@ -16,6 +16,9 @@ import type { TemplateKey } from './template-key';
 /** Of one template; its draft and what is published stay however old they are. */
 export const REVISIONS_KEPT = 500;
 
+/** The same where the quota of a tenant has no room. */
+export const REVISIONS_KEPT_WITHOUT_ROOM = 20;
+
 /** The media type of a template that is saved without one. */
 export const DEFAULT_MIME_TYPE = 'text/html';
 

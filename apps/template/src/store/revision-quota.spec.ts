@@ -10,6 +10,7 @@ function aQuota() {
     db: databaseWithoutRows,
     log: silentLog(),
     metrics: new Registry(),
+    removeSpareRevisions: async () => undefined,
     config: { TEMPLATE_TENANT_REVISIONS_MAX: 10, TEMPLATE_TENANT_CHARACTERS_MAX: 100 },
   });
 }
@@ -30,7 +31,9 @@ describe('the quota of revisions and of their characters', () => {
     await whenKnown('one', Infinity);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 1, rows(['x'.repeat(101)]))).toBe(false);
     expect(tryTake('one', 10, rows(texts(10, 1)))).toBe(true);
-    expect(tryTake('one', 1, rows(['x']))).toBe(false);
+    // For what is no dry-run room is made first.
+    if (isDryRun) expect(tryTake('one', 1, rows(['x']))).toBe(false);
+    else expect(() => tryTake('one', 1, rows(['x']))).toThrow('could not be counted');
   });
 
   it.each([true, false])(

@@ -2,6 +2,7 @@ import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
 import { quotaOfBoth } from '@plinth/exchange/import/quota-of-both';
 import { RowQuota } from '@plinth/http/row-quota';
 import type { TemplateConfig } from '../config';
+import type { SpareRevisions } from './spare-revisions';
 
 /** How many revisions the templates of a tenant may have, and how much text in them. */
 export interface RevisionQuota extends ImportQuota {
@@ -12,13 +13,14 @@ export interface RevisionQuota extends ImportQuota {
 }
 
 type Needs = Pick<ConstructorParameters<typeof RowQuota>[0], 'db' | 'log' | 'metrics'> & {
+  removeSpareRevisions(tenantId: string, isEnough: (removed: SpareRevisions) => boolean): Promise<void>;
   config: Pick<TemplateConfig, 'TEMPLATE_TENANT_REVISIONS_MAX' | 'TEMPLATE_TENANT_CHARACTERS_MAX'>;
 };
 
 /** More than one batch brings. */
 const CHARACTERS_OF_BATCHES = 2_000_000;
 
-export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
+export function revisionQuota({ config, removeSpareRevisions, ...deps }: Needs): RevisionQuota {
   const table = 'template_revision';
   const revisions = new RowQuota({
     ...deps,
@@ -26,6 +28,7 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
     quota: 'template-revisions',
     what: 'revisions of templates',
     limit: config.TEMPLATE_TENANT_REVISIONS_MAX,
+    makeRoom: (tenantId, rows) => removeSpareRevisions(tenantId, (removed) => removed.revisions >= rows),
   });
   const characters = new RowQuota({
     ...deps,
@@ -36,6 +39,8 @@ export function revisionQuota({ config, ...deps }: Needs): RevisionQuota {
     measure: 'sum(content_length)',
     // About as much as one request brings.
     uncountedMin: 1_000_000,
+    makeRoom: (tenantId, characters) =>
+      removeSpareRevisions(tenantId, (removed) => removed.characters >= characters),
   });
   const lengthOf = (contents: readonly string[]): number =>
     contents.reduce((sum, content) => sum + content.length, 0);
