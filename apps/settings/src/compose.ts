@@ -2,7 +2,6 @@ import { settingsEvents } from '@plinth/contracts/settings/events';
 import { startImportCleanup } from '@plinth/exchange/import-retention';
 import { ledgerBytes } from '@plinth/exchange/ledger-quota';
 import { BATCH_ITEMS } from '@plinth/http/batch';
-import { PAGE_READS } from '@plinth/http/read-page';
 import { RowQuota } from '@plinth/http/row-quota';
 import { backgroundTask } from '@plinth/runtime/process/background-task';
 import { EventLoopTurns, measurePlaces, turnsAt } from '@plinth/runtime/process/fair-places';
@@ -48,8 +47,7 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
   const ledgerQuota = new RowQuota({ db, log, metrics, ...ledgerBytes(config) });
 
   const batchItems = turnsAt(BATCH_ITEMS);
-  const pageReads = turnsAt(PAGE_READS);
-  measurePlaces(metrics, { 'batch-items': batchItems, 'page-reads': pageReads });
+  measurePlaces(metrics, { 'batch-items': batchItems });
   const quota = changeQuota({ db, log, metrics, config });
   const box = secretBox(config.SETTINGS_ENCRYPTION_KEYS);
   const definitions = definitionStore({ db, bulkPool, box, log });
@@ -95,7 +93,6 @@ export async function compose(config: SettingsConfig, log: Log, onClose: (close:
     changeQuota: quota,
     ledgerQuota,
     batchItems,
-    pageReads,
     definitions,
     settings,
     apiKeys: apiKeyStore(db),

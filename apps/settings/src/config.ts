@@ -17,10 +17,10 @@ export const SettingsConfig = z.object({
     .transform((json) => z.record(z.string(), z.string()).parse(JSON.parse(json)))
     .describe('The Config level of the cascade: JSON object from setting name to value.'),
   SETTINGS_TENANT_CHANGES_MAX: positiveInteger(10_000_000).describe(
-    'Changes in the histories of all settings of a tenant, beyond which values cannot be imported.',
+    'Changes in the histories of all settings of a tenant, beyond which an import removes the oldest ones.',
   ),
   SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: positiveInteger(10 * 1024 ** 3).describe(
-    'Bytes of the values of a tenant with more than 1,024 each, and of these in the histories; shorter ones are bounded by the number of changes alone.',
+    'Bytes of the values of a tenant with more than 1,024 each; the others are bounded by their number alone.',
   ),
 });
 

@@ -1,6 +1,7 @@
 import { HOST_TENANT_ID, type Caller } from '@plinth/kernel/caller';
 import { awkwardTexts, openExchangeOwner, type ExchangeOwner } from '@plinth/testing/exchange-owner';
 import { aCaller } from '@plinth/testing/http';
+import { eventually } from '@plinth/testing/eventually';
 import { grpcServices } from '../src/grpc/server';
 import { startSettings, type Settings } from './start-settings';
 
@@ -335,7 +336,7 @@ describe('Settings.Values in imports and exports', () => {
 });
 
 describe('the quota of bytes in long values of settings', () => {
-  const LIMIT = 600_000;
+  const LIMIT = 300_000;
   /** 30,000 bytes, of fewer characters. */
   const LONG = '字'.repeat(10_000);
   const MOTTO = 'Shop.Motto';
@@ -356,53 +357,80 @@ describe('the quota of bytes in long values of settings', () => {
     await settings.close();
   });
 
-  const refused = [{ details: [{ code: 'Service:Validation:QuotaExceeded' }] }];
+  const rowsOf = (user: string, name = MOTTO): [number, ...string[]][] =>
+    Array.from({ length: 8 }, (_, at) => [at + 2, name, 'user', `${user} ${at}`, LONG]);
+  const put = (caller: Caller, value: string) =>
+    settings.as(caller).put(`/settings/user/${MOTTO}`, { value });
 
-  it('refuses people what is beyond it and leaves nothing of that, but no short values and no clearing', async () => {
-    const http = settings.as(aCaller());
-    const put = (value: string) => http.put(`/settings/user/${MOTTO}`, { value });
-    let written = 0;
-    let answer = await put(`0${LONG}`);
+  it('refuses people what is beyond it and leaves nothing of that, but nothing that is no longer than before', async () => {
+    const { tenantId } = aCaller();
+    const ada = aCaller({ tenantId, userId: 'ada 0' });
+    await owner.importRows(ada, start, [rowsOf('ada')]);
+    const others = Array.from({ length: 5 }, (_, at) => aCaller({ tenantId, userId: `bob ${at}` }));
+    let refused = await put(others[0]!, LONG);
     // What is written while values are counted may count twice, and the first one not at all.
-    for (; answer.status === 204 && written <= 22; written++) answer = await put(`${written}${LONG}`);
+    for (const other of others.slice(1)) if (refused.status === 204) refused = await put(other, LONG);
 
-    expect(written).toBeGreaterThanOrEqual(5);
-    expect({ status: answer.status, body: answer.body }).toMatchObject({
+    expect({ status: refused.status, body: refused.body }).toMatchObject({
       status: 429,
       body: { quota: { name: 'settings-long-value-bytes', scope: 'tenant', limit: LIMIT } },
     });
-    const history = async () => (await http.get(`/settings/user/${MOTTO}/history`)).body.totalCount;
-    const changes = await history();
-    const batch = await http.put('/settings/user', { items: [{ name: MOTTO, value: LONG }] });
+    const last = others.at(-1)!;
+    const batch = await settings.as(last).put('/settings/user', { items: [{ name: MOTTO, value: LONG }] });
     expect(batch.body).toMatchObject({ failureCount: 1, results: [{ error: { status: 429 } }] });
-    expect(await history()).toBe(changes);
-    expect((await put('short')).status).toBe(204);
-    expect((await http.delete(`/settings/user/${MOTTO}`)).status).toBe(204);
-    expect((await settings.as(aCaller()).put(`/settings/user/${MOTTO}`, { value: LONG })).status).toBe(204);
+    const { body } = await settings.as(last).get(`/settings/user/${MOTTO}/history`);
+    expect(body.items).toEqual([]);
+    expect((await put(last, 'short')).status).toBe(204);
+    // As often as ada likes, since the history keeps the beginning of each only.
+    for (let count = 0; count < 20; count++)
+      expect((await put(ada, `${count % 10}${LONG.slice(1)}`)).status).toBe(204);
+    expect((await put(aCaller(), LONG)).status).toBe(204);
   });
 
   it.each([MOTTO, 'Shop.Certificate'])(
-    'fails rows of an import that are beyond it, of users that there may not be: %s',
+    'fails rows of an import that are beyond it, and has room again when that is undone: %s',
     async (name) => {
       const caller = aCaller();
-      const rowsOf = (user: string): [number, ...string[]][] =>
-        Array.from({ length: 8 }, (_, at) => [at + 2, name, 'user', `${user} ${at}`, LONG]);
-      const { results } = await owner.importRows(caller, start, [rowsOf('ada'), rowsOf('bob')]);
-      expect(results).toMatchObject([{ inserted: 8 }, { failed: 8 }]);
-      expect(results[1]!.failures[0]).toMatchObject(refused[0]!);
+      const first = await owner.importRows(caller, start, [rowsOf('ada', name), rowsOf('bob', name)]);
+      expect(first.results).toMatchObject([{ inserted: 8 }, { failed: 8 }]);
+      const [failure] = first.results[1]!.failures;
+      expect(failure).toMatchObject({ details: [{ code: 'Service:Validation:QuotaExceeded' }] });
 
-      // Another process counts what is stored; secrets are in no history, but take more room themselves.
-      const other = await startSettings({
-        databaseUrl: settings.databaseUrl,
-        environment: { SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: `${LIMIT}` },
-      });
+      await owner.undoImport(caller, { definition, jobId: first.jobId });
+
+      // Another process counts what is stored now.
+      const environment = { SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: `${LIMIT}` };
+      const other = await startSettings({ databaseUrl: settings.databaseUrl, environment });
       const ofOther = await openExchangeOwner(grpcServices(other));
-      const again = await ofOther.importRows(caller, start, [rowsOf('cid')]);
-      expect(again.results).toMatchObject([{ failed: 8 }]);
+      const again = await ofOther.importRows(caller, start, [rowsOf('cid', name), rowsOf('dan', name)]);
+      expect(again.results).toMatchObject([{ inserted: 8 }, { failed: 8 }]);
       await ofOther.close();
       await other.close();
     },
   );
+
+  it('needs none for the history, which keeps the beginning of a long value', async () => {
+    const caller = aCaller();
+    const { jobId } = await owner.importRows(caller, start, [rowsOf('ada')]);
+    await owner.undoImport(caller, { definition, jobId });
+    const ofAda = aCaller({ ...caller, userId: 'ada 0' });
+    const { body } = await settings.as(ofAda).get(`/settings/user/${MOTTO}/history`);
+    const kept = `${'字'.repeat(256)}…`;
+    expect(body.items).toMatchObject([
+      { kind: 'Cleared', previousValue: kept, newValue: null },
+      { kind: 'Set', previousValue: null, newValue: kept },
+    ]);
+  });
+
+  it('takes ids of users that are made up no longer than real ones are', async () => {
+    const { results } = await owner.importRows(aCaller(), start, [
+      [
+        [2, MOTTO, 'user', '😀'.repeat(64), 'x'],
+        [3, MOTTO, 'user', '😀'.repeat(63), 'x'],
+      ],
+    ]);
+    expect(results).toMatchObject([{ inserted: 1, failed: 1, failures: [{ rowNumber: 2 }] }]);
+  });
 });
 
 describe('the history of imported values', () => {
@@ -433,20 +461,30 @@ describe('the history of imported values', () => {
 });
 
 describe('the quota of changes of settings', () => {
-  it('fails the rows of an import beyond it', async () => {
-    const settings = await startSettings({ environment: { SETTINGS_TENANT_CHANGES_MAX: '2' } });
+  it('has the oldest ones removed for an import that is beyond it, and fails only what is more than all of it', async () => {
+    const settings = await startSettings({ environment: { SETTINGS_TENANT_CHANGES_MAX: '10' } });
     const owner = await openExchangeOwner(grpcServices(settings));
-    const rowOf = (user: string): [number, ...string[]] => [2, culture, 'user', user, 'fr'];
-    const { results } = await owner.importRows(aCaller(), start, [
-      [rowOf('ada')],
-      [rowOf('bob')],
-      [rowOf('cid')],
-      [rowOf('dan')],
+    const caller = aCaller();
+    const rowsOf = (user: string, count: number): [number, ...string[]][] =>
+      Array.from({ length: count }, (_, at) => [at + 2, culture, 'user', `${user} ${at}`, 'fr']);
+    const historyOf = async (userId: string) =>
+      (await settings.as(aCaller({ ...caller, userId })).get(`/settings/user/${culture}/history`)).body
+        .totalCount;
+    await owner.importRows(caller, start, [rowsOf('ada', 8)]);
+
+    // Jobs are turned away until there is room, and go on by themselves.
+    const { results } = await eventually(() =>
+      owner.importRows(caller, start, [rowsOf('bob', 8)]).catch(() => undefined),
+    );
+
+    expect(results).toMatchObject([{ inserted: 8 }]);
+    expect([await historyOf('ada 0'), await historyOf('ada 7'), await historyOf('bob 0')]).toEqual([0, 1, 1]);
+    const more = await eventually(() =>
+      owner.importRows(caller, start, [rowsOf('cid', 11)]).catch(() => undefined),
+    );
+    expect(more.results).toMatchObject([
+      { failed: 11, failures: expect.arrayContaining([expect.objectContaining({ rowNumber: 2 })]) },
     ]);
-    expect(results.at(-1)).toMatchObject({
-      failed: 1,
-      failures: [{ details: [{ code: 'Service:Validation:QuotaExceeded' }] }],
-    });
     await owner.close();
     await settings.close();
   });

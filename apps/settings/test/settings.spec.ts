@@ -499,20 +499,6 @@ describe('GET /settings/{scope}/{name}/history', () => {
     });
   });
 
-  it('has long pages read in turns, since a change may have two long values', async () => {
-    const caller = aCaller();
-    const http = service.as(caller);
-    await http.put(`/settings/user/${CULTURE}`, { value: 'fr' });
-    const others = [aCaller(), aCaller()];
-    for (const other of others) expect(service.pageReads.tryEnter(other)).toBe(true);
-    const list = (pageSize: number) => http.get(`/settings/user/${CULTURE}/history?pageSize=${pageSize}`);
-    const long = list(20).then(({ body }) => body.items);
-    expect((await list(10)).body.items).toHaveLength(1);
-    expect(service.pageReads.runningCount).toBe(2);
-    for (const other of others) service.pageReads.leave(other);
-    expect(await long).toHaveLength(1);
-  });
-
   it('responds 400 to a cursor that it did not issue', async () => {
     const http = service.as(aCaller());
     expect((await http.get(`/settings/user/${CULTURE}/history?cursor=AAAA`)).status).toBe(400);

@@ -367,6 +367,14 @@ describe('the lifecycle of templates', () => {
       expect(await lifecycle()).toMatchObject({ workflowEnabled: false });
     });
 
+    it('stays needed by a template of its own, whatever the setting says while an author saves it', async () => {
+      const author = as('eve', ['Templating.Templates.Read', 'Templating.Templates.Manage']);
+      await saved(http, { name: 'a', requiresApproval: true });
+      needApproval();
+      const put = { name: 'a', content: 'x', requiresApproval: null };
+      expect((await service.as(author).put('/templates/a', put)).status).toBe(403);
+    });
+
     it('is needed by all templates from when the setting says so, but those that an administrator exempted', async () => {
       const author = as('eve', [
         'Templating.Templates.Read',

@@ -51,8 +51,9 @@ describe('the quota of texts and of bytes in long ones', () => {
     (isDryRun) => {
       const ofRows = aQuota().forImport({ jobId: 'a job', isDryRun });
       for (let count = 0; count < 3; count++) {
-        expect(ofRows.tryTake('one', 5, rows(5, LONG))).toBe(true);
-        ofRows.giveBack('one', 5, rows(5, LONG));
+        const unwritten = rows(5, LONG);
+        expect(ofRows.tryTake('one', 5, unwritten)).toBe(true);
+        ofRows.giveBack('one', 5, unwritten);
       }
     },
   );

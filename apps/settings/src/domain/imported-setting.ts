@@ -35,6 +35,9 @@ export interface ValueChange {
   newValue: string | null;
 }
 
+/** A file may make users up, and a row has the id of its user in several indexes. */
+const USER_ID_BYTES_MAX = 255;
+
 /** Global values reach beyond one tenant. */
 const mayChange = ({ scope }: SettingRow, caller: Caller): boolean =>
   scope !== 'global' || (isOfHost(caller) && holds(caller, 'Settings.Global.Manage'));
@@ -72,6 +75,12 @@ export function errorOfRow(
     return breaks('scope', 'Enum', rowMessage('enum', definition.scopes.join(', ')));
   if (!mayChange(setting, caller)) return breaks('scope', 'Enum', rowMessage('notAllowed', scope));
   if (scope === 'user' && userId === '') return breaks('userId', 'NotEmpty', rowMessage('notEmpty'));
+  if (Buffer.byteLength(userId) > USER_ID_BYTES_MAX)
+    return breaks(
+      'userId',
+      'MaximumLength',
+      rowMessage('notFitting', `it has more than ${USER_ID_BYTES_MAX} bytes`),
+    );
   if (scope !== 'user' && userId !== '') return breaks('userId', 'Format', rowMessage('mustBeEmpty'));
   const lock = lockOn(setting, locked);
   if (lock) {

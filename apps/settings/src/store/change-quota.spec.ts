@@ -19,31 +19,50 @@ const rows = (count: number, value: string) =>
   Array.from({ length: count }, (_, at) => ({ rowNumber: at + 2, values: { value } }));
 
 describe('the quota of changes of settings and of bytes in long values', () => {
-  it('takes a long value twice, for it and for its history, and nothing for a short one', async () => {
+  it('takes what a long value is longer than the former one, and nothing for a short one', async () => {
     const quota = aQuota();
-    for (let count = 0; count < 5; count++) quota.take('one', LONG);
-    expect(() => quota.take('one', LONG)).toThrow('bytes');
-    for (let count = 0; count < 20; count++) quota.take('one', 'x'.repeat(1_024));
-    quota.take('other', LONG);
+    for (let count = 0; count < 10; count++) quota.take('one', LONG, null);
+    expect(() => quota.take('one', LONG, 'x')).toThrow('bytes');
+    quota.take('one', LONG, LONG);
+    expect(() => quota.take('one', `${LONG}x`, LONG)).toThrow('bytes');
+    for (let count = 0; count < 20; count++) quota.take('one', 'x'.repeat(1_024), null);
+    quota.take('other', LONG, null);
   });
 
   it('has it again after a transaction that failed', async () => {
     const quota = aQuota();
+    const fill = () => {
+      for (let count = 0; count < 10; count++) quota.take('one', LONG, null);
+    };
     const failing = undoingOnRollback(async () => {
-      for (let count = 0; count < 5; count++) quota.take('one', LONG);
+      fill();
       throw new Error('a conflict');
     });
     await expect(failing).rejects.toThrow('a conflict');
-    for (let count = 0; count < 5; count++) quota.take('one', LONG);
+    fill();
+  });
+
+  it('gives back no more than it took, also where a value became another one, as a secret that is sealed', async () => {
+    const quota = aQuota();
+    const ofRows = quota.forImport({ jobId: 'a job', isDryRun: false });
+    await ofRows.whenKnown('one', Infinity);
+    for (let count = 0; count < 10; count++) quota.take('one', LONG, null);
+    for (let count = 0; count < 10; count++) {
+      const passedOver = rows(1, 'x'.repeat(760));
+      expect(ofRows.tryTake('one', 1, passedOver)).toBe(true);
+      passedOver[0]!.values.value = 'x'.repeat(1_064);
+      ofRows.giveBack('one', 1, passedOver);
+    }
+    expect(() => quota.take('one', LONG, null)).toThrow('bytes');
   });
 
   it.each([true, false])('refuses rows of an import for both; of a dry-run: %s', async (isDryRun) => {
     const { whenKnown, tryTake } = aQuota().forImport({ jobId: 'a job', isDryRun });
     await whenKnown('one', Infinity);
-    for (let count = 0; count < 20; count++) expect(tryTake('one', 6, rows(6, LONG))).toBe(false);
+    for (let count = 0; count < 20; count++) expect(tryTake('one', 10, rows(11, LONG))).toBe(false);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 11, rows(5, LONG))).toBe(false);
     expect(tryTake('one', 5, rows(5, LONG))).toBe(true);
-    expect(tryTake('one', 1, rows(1, LONG))).toBe(false);
+    expect(tryTake('one', 1, rows(6, LONG))).toBe(false);
     expect(tryTake('one', 5, rows(5, 'x'))).toBe(true);
   });
 });

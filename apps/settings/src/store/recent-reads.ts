@@ -59,6 +59,8 @@ export class RecentReads<Value> {
     if (this.entries.get(key) !== entry) return;
     entry.characters = key.length + this.charactersOf(value);
     this.characters += entry.characters;
+    // What is too much alone takes no place from others.
+    if (entry.characters > this.charactersMax) this.forget(key);
     this.forgetWhile(() => this.characters > this.charactersMax);
   }
 

@@ -2,8 +2,9 @@ import type { SettingChangeKind } from '@plinth/contracts/settings/shapes';
 import type { Caller } from '@plinth/kernel/caller';
 import { newId } from '@plinth/kernel/uuid';
 import { lockWithinUntilCommit } from '@plinth/runtime/postgres/lock';
-import type { RawStatements } from '@plinth/runtime/postgres/postgres';
+import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
+import { keptValue } from '../domain/kept-value';
 import type { Level } from '../domain/level';
 import { writeSettingsChanged } from '../events/published';
 
@@ -66,8 +67,8 @@ export async function recordChanges(
     user_id: level.userId,
     name,
     kind,
-    previous_value: previousValue,
-    new_value: newValue,
+    previous_value: keptValue(previousValue),
+    new_value: keptValue(newValue),
   }));
   const recorded = sql`
     INSERT INTO setting_change
@@ -107,4 +108,25 @@ export async function removeOldChanges(
     userId,
     name,
   );
+}
+
+/**
+ * Removes the oldest changes of a tenant, of whatever settings, so many of them. Ids are in the order of time; changes that
+ * something else removes at the moment are left to it.
+ */
+export async function removeOldestChanges(
+  db: Pick<TenantDatabase<RawStatements>, 'inTenant'>,
+  tenantId: string,
+  rows: number,
+): Promise<void> {
+  for (let left = rows, removed = 1; left > 0 && removed > 0; left -= removed)
+    removed = await db.inTenant(tenantId, (tx) =>
+      tx.$executeRawUnsafe(
+        `DELETE FROM setting_change WHERE tenant_id = $1::uuid AND id = ANY (ARRAY(
+           SELECT id FROM setting_change WHERE tenant_id = $1::uuid
+           ORDER BY id LIMIT $2::integer FOR UPDATE SKIP LOCKED))`,
+        tenantId,
+        Math.ceil(Math.min(left, REMOVED_MAX)),
+      ),
+    );
 }

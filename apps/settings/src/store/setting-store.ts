@@ -104,7 +104,7 @@ export function settingStore({ db, box, config, quota }: Parts): SettingStore {
             await recordOperation(tx, operation, result);
             return result;
           }
-          if (stored.kind === 'Set') quota.take(level.tenantId, stored.newValue);
+          if (stored.kind === 'Set') quota.take(level.tenantId, stored.newValue, stored.previousValue);
           const previousValue = visibleValue(definition, change.previousValue);
           const newValue = visibleValue(definition, change.newValue);
           const { kind } = change;

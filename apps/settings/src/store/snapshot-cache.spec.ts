@@ -134,6 +134,14 @@ describe('the cache of snapshots', () => {
     expect(await readFor('user 1')).toEqual(['user user 1']);
   });
 
+  it('keeps nothing that is too much alone, and everything else', async () => {
+    const { cache, readLevel, readFor } = start(10_000);
+    await cache.of('acme', 'ada');
+    readLevel.mockImplementation(() => aLevel('x'.repeat(20_000)));
+    await cache.of('other', 'bob');
+    expect(await readFor('ada')).toEqual([]);
+  });
+
   it('has a large value of a tenant once, and not for each of its users', async () => {
     const { cache, readLevel } = start(100_000);
     readLevel.mockImplementation(({ scope }) => aLevel('x'.repeat(scope === 'tenant' ? 60_000 : 0)));

@@ -182,8 +182,8 @@ export function chooseApproval(
   caller: Caller,
 ): Saving['requiresApproval'] {
   if (chosen === undefined || holds(caller, WAIVE_PERMISSION)) return chosen;
-  const isNeeded = current?.requiresApproval ?? ofTenant;
-  if (isNeeded && !(chosen ?? ofTenant)) throw approvalNotWaived(WAIVE_PERMISSION);
+  const isTakenAway = chosen !== true && (current?.requiresApproval ?? (ofTenant && chosen === false));
+  if (isTakenAway) throw approvalNotWaived(WAIVE_PERMISSION);
   return chosen === false ? undefined : chosen;
 }
 

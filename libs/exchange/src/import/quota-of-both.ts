@@ -27,16 +27,23 @@ export interface SizeQuota {
 export function quotaOfBoth(
   attempt: Attempt,
   rowQuota: UnitQuota,
-  { quota, sizeOfBatches, sizeOf, unneededSizeOf = sizeOf }: SizeQuota,
+  { quota, sizeOfBatches, sizeOf, unneededSizeOf = () => Infinity }: SizeQuota,
 ): QuotaOfImport {
   const [ofRows, ofSize] = [rowQuota.forImport(attempt), quota.forImport(attempt)];
+  /** A row may get another size after that, such as where a secret is sealed. */
+  const takenSizes = new WeakMap<ImportRow, number>();
   return {
     async whenKnown(tenantId, count) {
       await ofRows.whenKnown(tenantId, count);
       await ofSize.whenKnown(tenantId, Math.max(count, sizeOfBatches));
     },
     tryTake(tenantId, count, rows) {
-      const size = sum(rows, sizeOf);
+      let size = 0;
+      for (const row of rows) {
+        const ofRow = sizeOf(row);
+        takenSizes.set(row, ofRow);
+        size += ofRow;
+      }
       return (
         ofRows.hasRoom(tenantId, count) &&
         (size === 0 || ofSize.tryTake(tenantId, size)) &&
@@ -45,10 +52,11 @@ export function quotaOfBoth(
     },
     giveBack(tenantId, count, rows) {
       ofRows.giveBack(tenantId, count);
-      ofSize.giveBack(tenantId, sum(rows, unneededSizeOf));
+      const unneeded = rows.map((row) => Math.min(takenSizes.get(row) ?? 0, unneededSizeOf(row)));
+      ofSize.giveBack(
+        tenantId,
+        unneeded.reduce((sum, size) => sum + size, 0),
+      );
     },
   };
 }
-
-const sum = (rows: readonly ImportRow[], sizeOf: (row: ImportRow) => number): number =>
-  rows.reduce((total, row) => total + sizeOf(row), 0);
