@@ -13,7 +13,7 @@ export const TimelineConfig = z.object({
     'Timeline entries that a tenant may have; what the system records is not refused.',
   ),
   TIMELINE_TENANT_LONG_ENTRY_BYTES_MAX: positiveInteger(20 * 1024 ** 3).describe(
-    'Bytes that the entries of a tenant with more than 1,024 each may have together; shorter ones are bounded by their number alone.',
+    'Bytes that the entries of a tenant with more than 1,024 each may have together, with type and id of the entity, which count 5 times, as often as they are stored; shorter ones are bounded by their number alone.',
   ),
   TIMELINE_TENANT_FOLLOWERS_MAX: positiveInteger(10_000_000).describe(
     'Followers that the entities of a tenant may have together.',

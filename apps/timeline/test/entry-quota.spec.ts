@@ -79,7 +79,7 @@ describe('the quota of bytes in long timeline entries', () => {
       body: { quota: { name: 'timeline-long-entry-bytes', scope: 'tenant', limit: QUOTA } },
     });
     expect((await timeline.as(ann).get(path)).body.totalCount).toBe(written);
-    expect((await post('x'.repeat(1_024))).status).toBe(201);
+    expect((await post('x'.repeat(800))).status).toBe(201);
     expect((await post(LONG, other)).status).toBe(201);
 
     const entityId = newId();
@@ -102,6 +102,20 @@ describe('the quota of bytes in long timeline entries', () => {
     await eventually(async () => (await http.get(`/timeline/Invoice/${entityId}`)).body.totalCount === 1);
   });
 
+  it('counts the names of their entities too', async () => {
+    const http = timeline.as(aUser(newId(), 'Ann'));
+    const post = async (entityId: string) => {
+      const path = `/timeline/Invoice/${encodeURIComponent(entityId)}/entries`;
+      return (await http.post(path, { entryType: 0, body: 'x' })).status;
+    };
+    // Of 1,194 bytes.
+    const statuses: number[] = [];
+    for (let count = 100; count < 140; count++) statuses.push(await post(`${count}${'字'.repeat(397)}`));
+    expect(statuses).toContain(429);
+    expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(9);
+    expect(await post(newId())).toBe(201);
+  });
+
   it('counts the long ones of people alone, in indexes of what people wrote', async () => {
     const tenantId = newId();
     const admin = new Client({ connectionString: timeline.database!.adminUrl });
@@ -115,7 +129,7 @@ describe('the quota of bytes in long timeline entries', () => {
            FROM generate_series(1, $2::int) AS n`,
           [tenantId, count, body, isOfSystem ? 2 : 0, isOfSystem ? 'workflow.moved' : null],
         );
-      await fill(2_000, 'x'.repeat(1_024));
+      await fill(2_000, 'x'.repeat(900));
       await fill(2_000, LONG, true);
       await fill(3, LONG);
       await admin.query('ANALYZE entry');
@@ -141,13 +155,13 @@ describe('the quota of bytes in long timeline entries', () => {
       metrics: new Registry(),
       config: timeline.config,
     });
-    quota.take(tenantId, LONG);
+    quota.take(tenantId, { entityType: 'Invoice', entityId: '1', body: LONG });
 
     expect(await eventually(() => counted.length === 2)).toBe(true);
     expect(counted).toContainEqual({ rows: 2_003, plan: expect.stringContaining('"entry_of_people"') });
     expect(counted).toContainEqual({
-      rows: 3 * 6_000,
-      plan: expect.stringContaining('"long_entry_of_people"'),
+      rows: 3 * (5 * ('Invoice'.length + 1) + 6_000),
+      plan: expect.stringContaining('"long_entry_with_names_of_people"'),
     });
   });
 });

@@ -39,7 +39,7 @@ export const WorkflowConfig = z.object({
     'Rows of history that the entities of a tenant may have together; what owners and timers do is not refused.',
   ),
   WORKFLOW_TENANT_LONG_COMMENT_BYTES_MAX: positiveInteger(10 * 1024 ** 3).describe(
-    'Bytes of comments of more than 1,024 each on the transitions, requests and votes of a tenant; the others are bounded by the number of rows alone.',
+    'Bytes of the transitions, requests and votes of a tenant whose comments have more than 1,024 each with type and id of the entity, which count as often as they are stored (4 times, 2 times, never); the others are bounded by the number of rows alone.',
   ),
   WORKFLOW_TENANT_APPROVERS_MAX: positiveInteger(5_000_000).describe(
     'Rows that tell who may decide the open requests of a tenant: one for each user whom a request names, and two for a permission.',

@@ -14,23 +14,27 @@ function aQuota() {
   });
 }
 
+const written = (body: string) => ({ entityType: '', entityId: '', body });
+
 describe('the quota of entries and of bytes in long ones', () => {
   it('counts bytes and not characters, and none of entries of up to 1,024', () => {
     const quota = aQuota();
-    for (let count = 0; count < 4; count++) quota.take('one', 'x'.repeat(1_024));
-    quota.take('one', 'é'.repeat(2_049));
-    quota.take('one', 'é'.repeat(2_049));
-    expect(() => quota.take('one', 'é'.repeat(2_049))).toThrow('8196 bytes in long timeline entries');
-    quota.take('one', 'é'.repeat(512));
+    for (let count = 0; count < 4; count++) quota.take('one', written('x'.repeat(1_024)));
+    quota.take('one', written('é'.repeat(2_049)));
+    quota.take('one', written('é'.repeat(2_049)));
+    expect(() => quota.take('one', written('é'.repeat(2_049)))).toThrow(
+      '8196 bytes in long timeline entries',
+    );
+    quota.take('one', written('é'.repeat(512)));
   });
 
   it('has room for as many entries after a transaction whose entry has too many bytes', async () => {
     const quota = aQuota();
     for (let count = 0; count < 20; count++) {
-      const refused = undoingOnRollback(async () => quota.take('one', 'x'.repeat(10_001)));
+      const refused = undoingOnRollback(async () => quota.take('one', written('x'.repeat(10_001))));
       await expect(refused).rejects.toThrow('bytes in long timeline entries');
     }
-    for (let count = 0; count < 10; count++) quota.take('one', 'x');
-    expect(() => quota.take('one', 'x')).toThrow('10 timeline entries');
+    for (let count = 0; count < 10; count++) quota.take('one', written('x'));
+    expect(() => quota.take('one', written('x'))).toThrow('10 timeline entries');
   });
 });

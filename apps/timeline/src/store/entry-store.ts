@@ -136,7 +136,7 @@ export function entryStore({ db, clock, quota, followerQuota }: Parts): EntrySto
         db.inTenant(
           tenantId,
           async (tx) => {
-            quota.take(tenantId, draft.body);
+            quota.take(tenantId, draft);
             await requireParentAndAttachments(tx, draft, caller);
             const others = draft.mentionedUserIds.filter((userId) => userId !== caller.userId);
             // Who is mentioned beyond the quota is notified and follows nothing; who follows already is counted too.

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { longTextBytes } from '@plinth/http/long-texts';
 import type { RowQuota } from '@plinth/http/row-quota';
 import { BesideOpenTransaction } from '@plinth/runtime/postgres/beside-transaction';
 import type { Caller } from '@plinth/kernel/caller';
@@ -9,7 +8,7 @@ import { uuidFrom } from '@plinth/kernel/uuid-from';
 import { CallNotSent } from '@plinth/runtime/rpc/grpc';
 import { SYSTEM_ACTOR } from '../domain/actor';
 import { dueStep, rowsOfApprovers, seatLeft, type Approval } from '../domain/approval';
-import { changeOf, rowsWithComment, type Change, type TransitionEvent } from '../domain/change';
+import { changeOf, type Change, type TransitionEvent } from '../domain/change';
 import type { DefinitionVersion } from '../domain/definition';
 import { isBeingMoved, type EntitySnapshot } from '../domain/entity-snapshot';
 import type { OwnerState } from '../domain/owner-state';
@@ -24,6 +23,7 @@ import {
   type TransitionContext,
 } from '../domain/transition-context';
 import type { ApprovalStore, DueVerification } from '../store/approval-store';
+import { bytesOfComment } from '../store/comment-quota';
 import type { Operation, OperationName } from '../store/entity-statements';
 import type { EntityStore, OperationResult, ReadEntity } from '../store/entity-store';
 import type { ApprovalSchedule } from './approval-schedule';
@@ -160,7 +160,7 @@ export class TransitionService {
    */
   private async withRoom<Attempt extends { result?: OperationResult | undefined }>(
     { tenantId }: Caller,
-    { comment }: TransitionCommand,
+    command: TransitionCommand,
     attempt: (takeRoom: (event: TransitionEvent | undefined) => void) => Promise<Attempt>,
   ): Promise<Attempt> {
     let room = new BesideOpenTransaction();
@@ -168,7 +168,7 @@ export class TransitionService {
       // A transaction that is repeated decides again, and may decide on nothing.
       void room.rolledBack();
       room = new BesideOpenTransaction();
-      if (event) room.do(() => this.takeRoom(tenantId, event, comment));
+      if (event) room.do(() => this.takeRoom(tenantId, event, command));
     };
     try {
       const attempted = await attempt(takeRoom);
@@ -182,10 +182,10 @@ export class TransitionService {
   }
 
   /** @throws Problem `quota-exceeded`, and then takes none */
-  private takeRoom(tenantId: string, event: TransitionEvent, comment: string | null): void {
+  private takeRoom(tenantId: string, event: TransitionEvent, command: TransitionCommand): void {
     const { quota, commentQuota, approverQuota } = this.deps;
     const approvers = event.kind === 'request' ? rowsOfApprovers(event.approval) : 0;
-    const commentBytes = longTextBytes(comment) * rowsWithComment(event);
+    const commentBytes = bytesOfComment(event, command);
     if (approvers > 0) approverQuota.requireRoom(tenantId, approvers);
     if (commentBytes > 0) commentQuota.requireRoom(tenantId, commentBytes);
     quota.take(tenantId);

@@ -13,7 +13,7 @@ const effects: Effect[] = [
 ];
 
 describe('the comment of a transition', () => {
-  it.each(effects)('is counted as often as it is written: $kind', (effect) => {
+  it.each(effects)('is counted wherever it is written: $kind', (effect) => {
     const change = changeOf(effect, {
       entityType: 'Invoice',
       entityId: '1',
@@ -22,7 +22,12 @@ describe('the comment of a transition', () => {
       at: new Date(0),
     });
     const { move, opened, vote } = change;
-    const written = [move?.comment, opened?.comment, vote && change.comment];
-    expect(rowsWithComment(effect)).toBe(written.filter((comment) => comment === 'Please').length);
+    const comments = {
+      move: move?.comment,
+      approval: opened?.comment,
+      approval_vote: vote && change.comment,
+    };
+    const written = Object.entries(comments).filter(([, comment]) => comment === 'Please');
+    expect(rowsWithComment(effect)).toEqual(written.map(([row]) => row));
   });
 });

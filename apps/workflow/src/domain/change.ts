@@ -52,9 +52,12 @@ export interface ChangeContext {
   at: Date;
 }
 
-/** In how many rows the comment of whoever causes an event is written. */
-export const rowsWithComment = ({ kind }: TransitionEvent): number =>
-  kind === 'request' || kind === 'approve' ? 2 : 1;
+/** The rows in which the comment of whoever causes an event is written. */
+export function rowsWithComment({ kind }: TransitionEvent): ('move' | 'approval' | 'approval_vote')[] {
+  if (kind === 'agree') return ['approval_vote'];
+  if (kind === 'request') return ['move', 'approval'];
+  return kind === 'approve' ? ['move', 'approval_vote'] : ['move'];
+}
 
 /** What is to be written for an event. */
 export function changeOf(event: TransitionEvent, context: ChangeContext): Change {

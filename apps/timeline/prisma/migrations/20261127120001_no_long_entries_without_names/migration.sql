@@ -1,0 +1,2 @@
+-- What is counted instead has the names of entities too.
+DROP INDEX long_entry_of_people;
