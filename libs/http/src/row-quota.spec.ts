@@ -484,6 +484,55 @@ describe('a quota of rows', () => {
     expect(asked).toEqual([501, 500]);
   });
 
+  it.each([
+    ['has room made for all that a transaction needs, also where the first part of it fits', 1_000, true],
+    ['refuses a transaction for good that fits in part, where no room can be made for the rest', 0, false],
+  ])('%s', async (_what, spare, isTakenAtLast) => {
+    const { quota } = aFullQuota(1_000, spare, 900);
+    /** All rows or none: what was taken is given back where there is no room for the rest. */
+    const importing = (parts: number) =>
+      undoingOnRollback(async () => {
+        const { tryTake } = quota.forImport({ jobId: 'a job' });
+        for (let part = 0; part < parts; part++) if (!tryTake('one', 80)) throw new Error('refused');
+        return true;
+      }).catch((error: Error) => (error.message === 'refused' ? false : undefined));
+    await quota.whenKnown('one', Infinity);
+    const attempts: (boolean | undefined)[] = [];
+    while (attempts.length < 10 && attempts.at(-1) === undefined) {
+      attempts.push(await importing(2));
+      await quota.whenKnown('one', Infinity);
+    }
+    expect(attempts.at(-1)).toBe(isTakenAtLast);
+    // More than the limit never has room.
+    const ofTooMany: (boolean | undefined)[] = [];
+    while (ofTooMany.length < 10 && ofTooMany.at(-1) === undefined) {
+      ofTooMany.push(await importing(13));
+      await quota.whenKnown('one', Infinity);
+    }
+    expect(ofTooMany.at(-1)).toBe(false);
+  });
+
+  it('keeps imports waiting where making room fails, until it does not', async () => {
+    let isAway = true;
+    const { quota, table, time } = aQuota(1_000, 1_000, {
+      makeRoom: async () => {
+        if (isAway) throw new Error('away');
+        table.rows = 500;
+      },
+    });
+    const importing = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      time.now += 6_000;
+      const { whenKnown, tryTake } = quota.forImport({ jobId: 'a job' });
+      await whenKnown('one', 80);
+      return tryTake('one', 80);
+    };
+    await quota.whenKnown('one', Infinity);
+    for (let count = 0; count < 3; count++) await expect(importing()).rejects.toThrow('could not be counted');
+    isAway = false;
+    expect(await importing()).toBe(true);
+  });
+
   it('is counted for others while room is made', async () => {
     const made = Promise.withResolvers<void>();
     const { quota, table, write } = aQuota(5, 5, { makeRoom: () => made.promise });

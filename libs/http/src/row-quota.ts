@@ -86,7 +86,7 @@ interface Usage {
   countableAt: number;
   /** The same for a count that somebody waits for. */
   countableForWaitingAt: number;
-  /** How many rows the largest request asked for that was refused, and for which room is to be made. */
+  /** How many rows the largest transaction needs that was refused, and for which room is to be made. */
   wanted: number;
   /** When too little room could be made, the last time. */
   roomlessAt: number;
@@ -104,6 +104,7 @@ export class RowQuota {
   /** When imports asked that were turned away, as nobody knows whether there is room. */
   private readonly turnedAway = new BoundedMap<string, number>(ATTEMPTS_MAX);
   private counts: Promise<void> = Promise.resolve();
+  private rooms: Promise<void> = Promise.resolve();
   private readonly now: () => number;
 
   constructor(private readonly deps: RowQuotaDeps) {
@@ -247,7 +248,7 @@ export class RowQuota {
     // A count that runs beside the transaction would not find its rows.
     if (isOutdated && isTaken) onCommit(() => this.count(tenantId, usage));
     else if (!hasRoom && this.mayMakeRoom(usage, rows, askedAt)) {
-      usage.wanted = Math.max(usage.wanted, rows);
+      usage.wanted = Math.max(usage.wanted, usage.uncommitted + rows);
       this.count(tenantId, usage, usage.countableForWaitingAt);
     } else if (isOutdated || !hasRoom) this.count(tenantId, usage);
     if (hasRoom && isUnknown) throw this.uncounted();
@@ -258,8 +259,10 @@ export class RowQuota {
     return counted + added + rows <= this.deps.limit;
   }
 
-  private mayMakeRoom({ roomlessAt }: Usage, rows: number, askedAt: number): boolean {
-    return this.deps.makeRoom !== undefined && rows <= this.deps.limit && roomlessAt < askedAt;
+  /** What the transaction has taken already it gives back where these rows have no room, and needs again with them. */
+  private mayMakeRoom({ roomlessAt, uncommitted }: Usage, rows: number, askedAt: number): boolean {
+    const { makeRoom, limit } = this.deps;
+    return makeRoom !== undefined && uncommitted + rows <= limit && roomlessAt < askedAt;
   }
 
   private add(usage: Usage, rows: number): void {
@@ -309,12 +312,16 @@ export class RowQuota {
       begunAt = this.now();
       await attempt(() => this.countExactly(tenantId, usage));
     });
-    // The rows of others are counted while room is made.
+    // The rows of others are counted while room is made, for one tenant after the other.
     usage.count = this.counts.then(async () => {
-      if (!hasFailed && !this.fits(usage, usage.wanted)) await attempt(() => this.makeRoom(tenantId, usage));
+      const needsRoom = !hasFailed && usage.wanted > 0 && !this.fits(usage, usage.wanted);
+      if (needsRoom)
+        await (this.rooms = this.rooms.then(() => attempt(() => this.makeRoom(tenantId, usage))));
       usage.wanted = 0;
       const pauseOfCount = Math.min((this.now() - begunAt) * PAUSE_OF_COUNT, PAUSE_MILLISECONDS_MAX);
-      usage.countableForWaitingAt = this.now() + pauseOfCount;
+      // Whoever is refused meanwhile would have it tried at once.
+      const pauseOfRoom = needsRoom && hasFailed ? RECOUNT_MILLISECONDS : 0;
+      usage.countableForWaitingAt = this.now() + Math.max(pauseOfRoom, pauseOfCount);
       usage.countableAt =
         this.now() + Math.max(hasFailed ? RECOUNT_MILLISECONDS : COUNT_MILLISECONDS_MIN, pauseOfCount);
     });
@@ -324,11 +331,11 @@ export class RowQuota {
   private async makeRoom(tenantId: string, usage: Usage): Promise<void> {
     const { makeRoom, limit } = this.deps;
     const { wanted, counted, added } = usage;
-    if (!makeRoom || wanted === 0) return;
-    usage.roomlessAt = this.now();
+    if (!makeRoom) return;
+    const begunAt = this.now();
     await forPlatform(() => makeRoom(tenantId, Math.max(counted + added + wanted - limit, limit / 10)));
     await this.countExactly(tenantId, usage);
-    if (this.fits(usage, wanted)) usage.roomlessAt = -Infinity;
+    usage.roomlessAt = this.fits(usage, wanted) ? -Infinity : begunAt;
   }
 
   /** Of what was committed meanwhile nobody knows whether it was counted; it may be all rows of an import. */
