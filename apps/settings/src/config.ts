@@ -19,6 +19,9 @@ export const SettingsConfig = z.object({
   SETTINGS_TENANT_CHANGES_MAX: positiveInteger(10_000_000).describe(
     'Changes in the histories of all settings of a tenant, beyond which an import removes the oldest ones.',
   ),
+  SETTINGS_TENANT_VALUES_MAX: positiveInteger(10_000_000).describe(
+    'Values of all settings and users of a tenant, beyond which an import adds no more.',
+  ),
   SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: positiveInteger(10 * 1024 ** 3).describe(
     'Bytes of the values of a tenant with more than 1,024 each; the others are bounded by their number alone.',
   ),

@@ -461,8 +461,9 @@ describe('the history of imported values', () => {
 });
 
 describe('the quota of changes of settings', () => {
-  it('has the oldest ones removed for an import that is beyond it, and fails only what is more than all of it', async () => {
-    const settings = await startSettings({ environment: { SETTINGS_TENANT_CHANGES_MAX: '10' } });
+  it('has the oldest ones removed for an import that is beyond it, and fails what is more than all of it, or has too many values', async () => {
+    const environment = { SETTINGS_TENANT_CHANGES_MAX: '10', SETTINGS_TENANT_VALUES_MAX: '20' };
+    const settings = await startSettings({ environment });
     const owner = await openExchangeOwner(grpcServices(settings));
     const caller = aCaller();
     const rowsOf = (user: string, count: number): [number, ...string[]][] =>
@@ -479,12 +480,15 @@ describe('the quota of changes of settings', () => {
 
     expect(results).toMatchObject([{ inserted: 8 }]);
     expect([await historyOf('ada 0'), await historyOf('ada 7'), await historyOf('bob 0')]).toEqual([0, 1, 1]);
-    const more = await eventually(() =>
-      owner.importRows(caller, start, [rowsOf('cid', 11)]).catch(() => undefined),
-    );
-    expect(more.results).toMatchObject([
-      { failed: 11, failures: expect.arrayContaining([expect.objectContaining({ rowNumber: 2 })]) },
-    ]);
+    const quotaExceeded = { details: [{ code: 'Service:Validation:QuotaExceeded' }] };
+    const fails = async (user: string, count: number) =>
+      (await eventually(() => owner.importRows(caller, start, [rowsOf(user, count)]).catch(() => undefined)))
+        .results;
+    expect(await fails('cid', 11)).toMatchObject([{ failed: 11 }]);
+    // The values stay, so that there may be so many of them.
+    const [ofTooMany] = await fails('dan', 5);
+    expect(ofTooMany).toMatchObject({ inserted: 0, failed: 5 });
+    expect(ofTooMany!.failures[0]).toMatchObject(quotaExceeded);
     await owner.close();
     await settings.close();
   });

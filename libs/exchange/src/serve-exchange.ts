@@ -104,7 +104,6 @@ export function serveExchange(
       const jobId = requireJobId(start.jobId);
       const inTurns = inTurnsOf(turns, caller);
       const importQuota = importQuotas[definition.table];
-      const { updatesTakeRoom } = importQuota ?? {};
       const isDryRun = commit === 'NEVER';
       const quota = importQuota?.forImport({ jobId, isDryRun });
       const ledger = ledgerQuota?.forImport({ jobId, isDryRun });
@@ -114,7 +113,7 @@ export function serveExchange(
         await quota?.whenKnown(caller.tenantId, batches * BATCH_ROWS_MAX);
         await ledger?.whenKnown(caller.tenantId, batches * BATCH_LEDGER_BYTES);
       }
-      const quotas = { quota, updatesTakeRoom, ledgerQuota: ledger };
+      const quotas = { quota, ledgerQuota: ledger };
       const options = { ...rest, ...quotas, jobId, format: start, definition, caller, inTurns };
       const session =
         commit === 'READ_KEYS'

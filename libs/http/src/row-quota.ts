@@ -43,8 +43,6 @@ export interface RowQuotaDeps {
   uncountedMin?: number;
   /** How old a count may be where requests are asked for room that others write, such as workers; any age without it. */
   countedMillisecondsMax?: number;
-  /** An update adds a row too, as to a history. */
-  updatesTakeRoom?: boolean;
   /**
    * Removes rows of a tenant that it can spare, about so many where there are; they are counted again then. Called in the
    * background where a request was refused that has no room by a count of then either, and not soon again where there were
@@ -185,11 +183,6 @@ export class RowQuota {
   private refused(): false {
     quotaRefusals(this.deps.metrics).inc({ quota: this.deps.quota, scope: 'tenant' });
     return false;
-  }
-
-  /** Whether rows that are updated take room, as those do that are added. */
-  get updatesTakeRoom(): boolean {
-    return this.deps.updatesTakeRoom ?? false;
   }
 
   /**

@@ -40,7 +40,7 @@ describe('the quota of texts and of bytes in long ones', () => {
     const { whenKnown, tryTake } = aQuota().forImport({ jobId: 'a job', isDryRun });
     await whenKnown('one', Infinity);
     for (let count = 0; count < 20; count++) expect(tryTake('one', 6, rows(6, LONG))).toBe(false);
-    for (let count = 0; count < 20; count++) expect(tryTake('one', 11, rows(5, LONG))).toBe(false);
+    for (let count = 0; count < 20; count++) expect(tryTake('one', 11, rows(11, 'x'))).toBe(false);
     expect(tryTake('one', 5, rows(5, LONG))).toBe(true);
     expect(tryTake('one', 1, rows(1, LONG))).toBe(false);
     expect(tryTake('one', 5, rows(5, 'x'.repeat(1_024)))).toBe(true);

@@ -1,6 +1,6 @@
-import type { ImportRow, StoredRow, UndoneRows, WrittenRow } from '@plinth/exchange/definition';
+import type { ImportRow, StoredRow, UndoneRows } from '@plinth/exchange/definition';
 import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
-import { quotaOfBoth } from '@plinth/exchange/import/quota-of-both';
+import { isWritten, jointQuota } from '@plinth/exchange/import/joint-quota';
 import { bytesOfLongTexts, longTextBytes } from '@plinth/http/long-texts';
 import { RowQuota } from '@plinth/http/row-quota';
 import type { LocalizationConfig } from '../config';
@@ -49,7 +49,7 @@ export function textQuota({ config, ...deps }: Needs): TextQuota {
   const storedBytes = new WeakMap<ImportRow, number>();
   // Of a text that gets shorter the next count learns.
   const unneededBytesOf = (row: ImportRow): number =>
-    isWritten(row) ? Math.min(bytesOf(row), storedBytes.get(row) ?? 0) : bytesOf(row);
+    isWritten(row) ? (storedBytes.get(row) ?? 0) : Infinity;
 
   return {
     take(tenantId, added, grownBytes) {
@@ -58,12 +58,15 @@ export function textQuota({ config, ...deps }: Needs): TextQuota {
       if (added > 0) texts.take(tenantId, added);
     },
     forImport: (attempt) =>
-      quotaOfBoth(attempt, texts, {
-        quota: longTexts,
-        sizeOfBatches: BYTES_OF_BATCHES,
-        sizeOf: bytesOf,
-        unneededSizeOf: unneededBytesOf,
-      }),
+      jointQuota(attempt, [
+        { quota: texts },
+        {
+          quota: longTexts,
+          unitsOfBatches: BYTES_OF_BATCHES,
+          unitsOf: bytesOf,
+          unneededOf: unneededBytesOf,
+        },
+      ]),
     noteStored: (row, bytes) => void storedBytes.set(row, bytes),
     recordRestored(tenantId, restored) {
       const grownBytes = restored.reduce(
@@ -79,6 +82,3 @@ const bytesOf = (row: ImportRow): number => longOverrideBytes(importedOverride(r
 
 const bytesOfStored = (row: StoredRow): number =>
   longTextBytes('', ...BYTES_COLUMNS.map((column) => String(row[column])));
-
-/** A row that its file names by an `Id` counts for one also where it could not be written, until texts are counted again. */
-const isWritten = (row: ImportRow): boolean => ((row as Partial<WrittenRow>).id ?? null) !== null;

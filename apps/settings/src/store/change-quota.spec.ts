@@ -6,13 +6,17 @@ import { changeQuota } from './change-quota';
 
 const LONG = 'x'.repeat(2_000);
 
-/** A quota of ten changes and of 20,000 bytes in long values, of a tenant that has none. */
+/** A quota of ten changes, eight values and 20,000 bytes in long ones, of a tenant that has none. */
 const aQuota = () =>
   changeQuota({
     db: databaseWithoutRows,
     log: silentLog(),
     metrics: new Registry(),
-    config: { SETTINGS_TENANT_CHANGES_MAX: 10, SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: 20_000 },
+    config: {
+      SETTINGS_TENANT_CHANGES_MAX: 10,
+      SETTINGS_TENANT_VALUES_MAX: 8,
+      SETTINGS_TENANT_LONG_VALUE_BYTES_MAX: 20_000,
+    },
   });
 
 const rows = (count: number, value: string) =>
@@ -56,13 +60,25 @@ describe('the quota of changes of settings and of bytes in long values', () => {
     expect(() => quota.take('one', LONG, null)).toThrow('bytes');
   });
 
-  it.each([true, false])('refuses rows of an import for both; of a dry-run: %s', async (isDryRun) => {
+  it.each([true, false])('refuses rows of an import for each of them; of a dry-run: %s', async (isDryRun) => {
     const { whenKnown, tryTake } = aQuota().forImport({ jobId: 'a job', isDryRun });
     await whenKnown('one', Infinity);
-    for (let count = 0; count < 20; count++) expect(tryTake('one', 10, rows(11, LONG))).toBe(false);
-    for (let count = 0; count < 20; count++) expect(tryTake('one', 11, rows(5, LONG))).toBe(false);
-    expect(tryTake('one', 5, rows(5, LONG))).toBe(true);
-    expect(tryTake('one', 1, rows(6, LONG))).toBe(false);
+    for (let count = 0; count < 20; count++) {
+      expect(tryTake('one', 9, rows(9, 'x'))).toBe(false);
+      expect(tryTake('one', 8, rows(8, `${LONG}${LONG}`))).toBe(false);
+    }
+    expect(tryTake('one', 8, rows(8, LONG))).toBe(true);
+    expect(tryTake('one', 1, rows(1, 'x'))).toBe(false);
+  });
+
+  it('counts what is updated among the changes, and not among the values', async () => {
+    const { whenKnown, tryTake, giveBack } = aQuota().forImport({ jobId: 'a job', isDryRun: true });
+    await whenKnown('one', Infinity);
+    const updated = rows(5, 'x').map((row) => ({ ...row, id: 'an id' }));
+    expect(tryTake('one', 5, updated)).toBe(true);
+    giveBack('one', 5, updated);
+    expect(tryTake('one', 6, rows(6, 'x'))).toBe(false);
     expect(tryTake('one', 5, rows(5, 'x'))).toBe(true);
+    expect(tryTake('one', 1, rows(1, 'x'))).toBe(false);
   });
 });

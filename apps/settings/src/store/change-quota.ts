@@ -1,5 +1,5 @@
 import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
-import { quotaOfBoth } from '@plinth/exchange/import/quota-of-both';
+import { jointQuota, unneededIfUnwritten } from '@plinth/exchange/import/joint-quota';
 import { bytesOfLongTexts, longTextBytes } from '@plinth/http/long-texts';
 import { RowQuota, type RowQuotaDeps } from '@plinth/http/row-quota';
 import type { TenantDatabase, RawStatements } from '@plinth/runtime/postgres/postgres';
@@ -7,7 +7,7 @@ import type { SettingsConfig } from '../config';
 import { importedSetting } from '../domain/imported-setting';
 import { removeOldestChanges } from './setting-changes';
 
-/** How many changes of settings a tenant may have that came by imports, and how many bytes in long values. */
+/** How many changes and values of settings a tenant may have for its imports, and how many bytes in long values. */
 export interface ChangeQuota extends ImportQuota {
   /**
    * Takes room for what a value is longer than the former one, both as they are stored; the transaction gives it back where
@@ -18,7 +18,10 @@ export interface ChangeQuota extends ImportQuota {
 
 type Needs = Pick<RowQuotaDeps, 'log' | 'metrics'> & {
   db: Pick<TenantDatabase<RawStatements>, 'inTenant'>;
-  config: Pick<SettingsConfig, 'SETTINGS_TENANT_CHANGES_MAX' | 'SETTINGS_TENANT_LONG_VALUE_BYTES_MAX'>;
+  config: Pick<
+    SettingsConfig,
+    'SETTINGS_TENANT_CHANGES_MAX' | 'SETTINGS_TENANT_VALUES_MAX' | 'SETTINGS_TENANT_LONG_VALUE_BYTES_MAX'
+  >;
 };
 
 /** About as much as one request brings, and more than one batch of an import. */
@@ -33,6 +36,14 @@ export function changeQuota({ config, ...deps }: Needs): ChangeQuota {
     what: 'changes of settings',
     limit: config.SETTINGS_TENANT_CHANGES_MAX,
     makeRoom: (tenantId, rows) => removeOldestChanges(deps.db, tenantId, rows),
+  });
+  // The users of a file may be made up.
+  const values = new RowQuota({
+    ...deps,
+    table: 'setting_value',
+    quota: 'settings-values',
+    what: 'values of settings',
+    limit: config.SETTINGS_TENANT_VALUES_MAX,
   });
   const longValues = new RowQuota({
     ...deps,
@@ -49,13 +60,17 @@ export function changeQuota({ config, ...deps }: Needs): ChangeQuota {
       const grownBytes = longTextBytes(value) - longTextBytes(former);
       if (grownBytes > 0) longValues.take(tenantId, grownBytes);
     },
-    updatesTakeRoom: true,
     forImport: (attempt) =>
-      quotaOfBoth(attempt, changes, {
-        quota: longValues,
-        sizeOfBatches: BYTES_OF_BATCHES,
-        // Of what an update takes too much the next count learns.
-        sizeOf: (row) => longTextBytes(importedSetting(row).value),
-      }),
+      jointQuota(attempt, [
+        { quota: changes, unneededOf: unneededIfUnwritten },
+        { quota: values },
+        {
+          quota: longValues,
+          unitsOfBatches: BYTES_OF_BATCHES,
+          unitsOf: (row) => longTextBytes(importedSetting(row).value),
+          // Of what an update takes too much the next count learns.
+          unneededOf: unneededIfUnwritten,
+        },
+      ]),
   };
 }

@@ -1,5 +1,5 @@
 import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
-import { quotaOfBoth } from '@plinth/exchange/import/quota-of-both';
+import { jointQuota, unneededIfUnwritten } from '@plinth/exchange/import/joint-quota';
 import { RowQuota } from '@plinth/http/row-quota';
 import type { TemplateConfig } from '../config';
 import type { SpareRevisions } from './spare-revisions';
@@ -55,12 +55,15 @@ export function revisionQuota({ config, removeSpareRevisions, ...deps }: Needs):
       revisions.giveBack(tenantId, contents.length);
       characters.giveBack(tenantId, lengthOf(contents));
     },
-    updatesTakeRoom: true,
     forImport: (attempt) =>
-      quotaOfBoth(attempt, revisions, {
-        quota: characters,
-        sizeOfBatches: CHARACTERS_OF_BATCHES,
-        sizeOf: ({ values }) => String(values['content']).length,
-      }),
+      jointQuota(attempt, [
+        { quota: revisions, unneededOf: unneededIfUnwritten },
+        {
+          quota: characters,
+          unitsOfBatches: CHARACTERS_OF_BATCHES,
+          unitsOf: ({ values }) => String(values['content']).length,
+          unneededOf: unneededIfUnwritten,
+        },
+      ]),
   };
 }

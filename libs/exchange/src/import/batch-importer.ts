@@ -46,8 +46,6 @@ export type CommitMode = Exclude<Commit__Output, 'READ_KEYS'>;
 
 /** How many rows a tenant may have in the table of a definition, or in its history. */
 export interface ImportQuota {
-  /** Whether rows that are updated take room too; only those that are inserted unless it says so. */
-  readonly updatesTakeRoom?: boolean;
   /** For an import, or a dry-run, which takes room from nobody else. All attempts at it are one. */
   forImport(attempt: { jobId: string; isDryRun: boolean }): QuotaOfImport;
 }
@@ -72,7 +70,6 @@ export interface ImportOptions {
   caller: Caller;
   format?: CellFormat;
   quota?: QuotaOfImport | undefined;
-  updatesTakeRoom?: boolean | undefined;
   ledgerQuota?: LedgerQuotaOfImport | undefined;
   /** The range of the file that the batches belong to; each range numbers its own batches. */
   range: number;
@@ -242,21 +239,20 @@ export class BatchImporter {
     rows: readonly ImportRow[],
     write: (outOfRoom: readonly RowError[] | undefined) => Promise<Result>,
   ): Promise<Result> {
-    const { quota, updatesTakeRoom, caller } = this.options;
+    const { quota, caller } = this.options;
     const { tenantId } = caller;
     if (quota && !quota.tryTake(tenantId, rows.length, rows))
       return write(
         rows.map((row) => rowErrorOf(row, 'Validation', 'QuotaExceeded', rowMessage('quotaExceeded'))),
       );
-    let added: readonly WrittenRow[] = [];
+    let inserted: readonly WrittenRow[] = [];
     try {
       const result = await write(undefined);
-      const { inserted, updated } = result.written;
-      added = updatesTakeRoom ? [...inserted, ...updated] : inserted;
+      ({ inserted } = result.written);
       return result;
     } finally {
-      if (quota && added.length < rows.length) {
-        const needed = new Set(added.map(({ rowNumber }) => rowNumber));
+      if (quota && inserted.length < rows.length) {
+        const needed = new Set(inserted.map(({ rowNumber }) => rowNumber));
         const others = rows.filter(({ rowNumber }) => !needed.has(rowNumber));
         quota.giveBack(tenantId, others.length, others);
       }
