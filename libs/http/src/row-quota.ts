@@ -309,7 +309,11 @@ export class RowQuota {
     usage.count = this.counts.then(async () => {
       const needsRoom = !hasFailed && usage.wanted > 0 && !this.fits(usage, usage.wanted);
       if (needsRoom)
-        await (this.rooms = this.rooms.then(() => attempt(() => this.makeRoom(tenantId, usage))));
+        await (this.rooms = this.rooms.then(() => {
+          // What was made for others before is no reason to pause.
+          begunAt = this.now();
+          return attempt(() => this.makeRoom(tenantId, usage));
+        }));
       usage.wanted = 0;
       const pauseOfCount = Math.min((this.now() - begunAt) * PAUSE_OF_COUNT, PAUSE_MILLISECONDS_MAX);
       // Whoever is refused meanwhile would have it tried at once.

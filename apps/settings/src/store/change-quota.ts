@@ -62,7 +62,6 @@ export function changeQuota({ config, ...deps }: Needs): ChangeQuota {
     },
     forImport: (attempt) =>
       jointQuota(attempt, [
-        { quota: changes, unneededOf: unneededIfUnwritten },
         { quota: values },
         {
           quota: longValues,
@@ -71,6 +70,8 @@ export function changeQuota({ config, ...deps }: Needs): ChangeQuota {
           // Of what an update takes too much the next count learns.
           unneededOf: unneededIfUnwritten,
         },
+        // The last one, so that none are removed for rows that the others refuse.
+        { quota: changes, unneededOf: unneededIfUnwritten },
       ]),
   };
 }

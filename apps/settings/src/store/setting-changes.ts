@@ -1,6 +1,6 @@
 import type { SettingChangeKind } from '@plinth/contracts/settings/shapes';
 import type { Caller } from '@plinth/kernel/caller';
-import { newId } from '@plinth/kernel/uuid';
+import { newId, NIL_ID } from '@plinth/kernel/uuid';
 import { lockWithinUntilCommit } from '@plinth/runtime/postgres/lock';
 import type { RawStatements, TenantDatabase } from '@plinth/runtime/postgres/postgres';
 import { send, sql, type Sql } from '@plinth/runtime/postgres/raw-statements';
@@ -112,21 +112,28 @@ export async function removeOldChanges(
 
 /**
  * Removes the oldest changes of a tenant, of whatever settings, so many of them. Ids are in the order of time; changes that
- * something else removes at the moment are left to it.
+ * something else removes at the moment are left to it, and no step reads again what the last one removed.
  */
 export async function removeOldestChanges(
   db: Pick<TenantDatabase<RawStatements>, 'inTenant'>,
   tenantId: string,
   rows: number,
 ): Promise<void> {
-  for (let left = rows, removed = 1; left > 0 && removed > 0; left -= removed)
-    removed = await db.inTenant(tenantId, (tx) =>
-      tx.$executeRawUnsafe(
+  let last = NIL_ID;
+  for (let left = Math.ceil(rows); left > 0;) {
+    const removed = await db.inTenant(tenantId, (tx) =>
+      tx.$queryRawUnsafe<{ id: string }[]>(
         `DELETE FROM setting_change WHERE tenant_id = $1::uuid AND id = ANY (ARRAY(
-           SELECT id FROM setting_change WHERE tenant_id = $1::uuid
-           ORDER BY id LIMIT $2::integer FOR UPDATE SKIP LOCKED))`,
+           SELECT id FROM setting_change WHERE tenant_id = $1::uuid AND id > $2::uuid
+           ORDER BY id LIMIT $3::integer FOR UPDATE SKIP LOCKED))
+         RETURNING id`,
         tenantId,
-        Math.ceil(Math.min(left, REMOVED_MAX)),
+        last,
+        Math.min(left, REMOVED_MAX),
       ),
     );
+    if (removed.length === 0) return;
+    last = removed.map(({ id }) => id).reduce((newest, id) => (id > newest ? id : newest));
+    left -= removed.length;
+  }
 }
