@@ -1,7 +1,7 @@
 import { NIL, v7 } from 'uuid';
 
 /** Comes before every id. */
-export const NIL_ID = NIL;
+export const NIL_ID: string = NIL;
 
 const ID_BYTES = 16;
 /** Of many ids together: for one of them, drawing random bytes takes three times as long as all the rest. */
