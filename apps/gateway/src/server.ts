@@ -35,7 +35,8 @@ const REQUESTS_PER_CONNECTION_MAX = 16;
 /**
  * The HTTP server of the gateway with explicit limits: on the time and size of the headers of a request, on the time a
  * connection may be idle, on the requests of one connection at the same time, and on the connections of one address. What
- * breaks off is whole for no client. The time for a body is not limited here, because an upload may take long: the reader of a body limits it.
+ * breaks off is whole for no client. The time for a body is not limited here, because an upload may take long: the reader of
+ * a body limits it.
  */
 export function createPublicServer(handle: RequestListener, settings: ServerSettings): Server {
   const listener = limitPipelining((request, response) => {

@@ -187,8 +187,9 @@ export class RowQuota {
 
   /**
    * For an import, whose rows are refused for good: only by a count that began after this call. An attempt behind one that
-   * was turned away for that asks since then, so that the count which began with it is enough, however long it took. A dry-run is refused what
-   * would be refused of its rows together, and takes no room from anybody; nobody counts what is left of it.
+   * was turned away for that asks since then, so that the count which began with it is enough, however long it took. A
+   * dry-run is refused what would be refused of its rows together, and takes no room from anybody; nobody counts what is
+   * left of it.
    */
   forImport({ jobId, isDryRun = false }: ImportAttempt): QuotaOfImport {
     const job = isDryRun ? `dry-run ${jobId}` : jobId;

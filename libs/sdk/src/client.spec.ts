@@ -132,6 +132,11 @@ const client = (options: Partial<ClientOptions> = {}) =>
     wait: async (milliseconds) => void waits.push(milliseconds),
     ...options,
   });
+/** A response that never comes. */
+const untilAborted = (init: RequestInit | undefined): Promise<never> =>
+  new Promise((_, reject) =>
+    init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
+  );
 type Platform = ReturnType<typeof createPlatformClient>;
 const thing = { name: 'a', madeAt: '2026-11-21T10:00:00.000Z' };
 
@@ -309,9 +314,7 @@ describe('retries of the SDK', () => {
     let attempts = 0;
     const neverRespond: typeof fetch = async (_address, init) => {
       attempts++;
-      return new Promise((_, reject) =>
-        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
-      );
+      return untilAborted(init);
     };
     const hasty = client({
       timeoutMilliseconds: 100,
@@ -363,9 +366,7 @@ describe('retries of the SDK', () => {
     let attempts = 0;
     const respondToSecondAttempt: typeof fetch = async (_address, init) => {
       if (++attempts === 2) return Response.json(thing);
-      return new Promise((_, reject) =>
-        init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
-      );
+      return untilAborted(init);
     };
     const patient = client({ timeoutMilliseconds: 100, fetch: respondToSecondAttempt });
     expect((await patient.getThing({ params: { name: 'a' } })).body.name).toBe('a');
@@ -450,9 +451,7 @@ describe('retries of the SDK', () => {
       let attempts = 0;
       const neverRespond: typeof fetch = async (_address, init) => {
         attempts++;
-        return new Promise((_, reject) =>
-          init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason as Error)),
-        );
+        return untilAborted(init);
       };
       const hasty = client({ timeoutMilliseconds: 100, fetch: neverRespond });
       const checked = hasty.checkThing({ params: { name: 'a' }, body: { name: 'b' } });

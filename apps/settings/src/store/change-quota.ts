@@ -2,7 +2,6 @@ import type { ImportQuota } from '@plinth/exchange/import/batch-importer';
 import { jointQuota, unneededIfUnwritten } from '@plinth/exchange/import/joint-quota';
 import { bytesOfLongTexts, longTextBytes } from '@plinth/http/long-texts';
 import { RowQuota, type RowQuotaDeps } from '@plinth/http/row-quota';
-import type { TenantDatabase, RawStatements } from '@plinth/runtime/postgres/postgres';
 import type { SettingsConfig } from '../config';
 import { importedSetting } from '../domain/imported-setting';
 import { removeOldestChanges } from './setting-changes';
@@ -16,8 +15,7 @@ export interface ChangeQuota extends ImportQuota {
   take(tenantId: string, value: string, former: string | null): void;
 }
 
-type Needs = Pick<RowQuotaDeps, 'log' | 'metrics'> & {
-  db: Pick<TenantDatabase<RawStatements>, 'inTenant'>;
+type Needs = Pick<RowQuotaDeps, 'db' | 'log' | 'metrics'> & {
   config: Pick<
     SettingsConfig,
     'SETTINGS_TENANT_CHANGES_MAX' | 'SETTINGS_TENANT_VALUES_MAX' | 'SETTINGS_TENANT_LONG_VALUE_BYTES_MAX'

@@ -1,5 +1,6 @@
 import { TemplateLifecycleStatus as Status } from '@plinth/contracts/template/shapes';
 import { byPlace, inIndexOrder, lookUp } from '@plinth/exchange/look-up';
+import { NIL_ID } from '@plinth/kernel/uuid';
 import type { FairPool } from '@plinth/runtime/postgres/fair-pool';
 import { inTransaction } from '@plinth/runtime/postgres/postgres';
 import type { PoolClient } from 'pg';
@@ -11,8 +12,6 @@ export interface SpareRevisions {
   characters: number;
 }
 
-/** Before all ids of templates. */
-const FIRST = '00000000-0000-0000-0000-000000000000';
 /** Templates that one statement looks through, templates that one transaction locks, and revisions that it removes. */
 const LOOKED_THROUGH = 1_000;
 const LOCKED_MAX = 200;
@@ -66,7 +65,7 @@ export async function removeSpareRevisions(
 ): Promise<void> {
   const all = { revisions: 0, characters: 0 };
   for (const isGone of [true, false])
-    for (let after: string | undefined = FIRST; after !== undefined && !isEnough(all);) {
+    for (let after: string | undefined = NIL_ID; after !== undefined && !isEnough(all);) {
       const { removed, next } = await inTransaction(
         pool,
         ['plinth.tenant_id', tenantId],
